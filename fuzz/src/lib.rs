@@ -1,5 +1,5 @@
-//! What is done with bytes that nobody has checked, and what must hold of it: the same under libFuzzer, which looks for bytes that reach something new,
-//! and without it, where `tests/seeds.rs` mangles the seeds.
+//! What is done with bytes that nobody has checked, and what must hold of it: the same under libFuzzer, which looks for
+//! bytes that reach something new, and without it, where `tests/seeds.rs` mangles the seeds.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -160,7 +160,8 @@ impl Chance {
         (self.next() % end as u64) as usize
     }
 
-    /// One of the seeds with a few of its bytes changed, doubled, cut out, or put from another; now and then nothing but chance.
+    /// One of the seeds with a few of its bytes changed, doubled, cut out, or put from another; now and then nothing
+    /// but chance.
     pub fn mangled(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
         if self.below(10) == 0 {
             return (0..self.below(300)).map(|_| self.next() as u8).collect();

@@ -1,4 +1,5 @@
-//! Files of data and models as anybody may hand them in: they are read, or refused in words. What was read keeps the promises of its type.
+//! Files of data and models as anybody may hand them in: they are read, or refused in words. What was read keeps the
+//! promises of its type.
 
 use std::fmt::Display;
 

@@ -1,4 +1,5 @@
-//! Every target with its seeds, and with seeds that are mangled by chance that is the same everywhere: what runs without a fuzzer.
+//! Every target with its seeds, and with seeds that are mangled by chance that is the same everywhere: what runs
+//! without a fuzzer.
 
 use std::path::Path;
 

@@ -42,8 +42,10 @@ def has_gaps(rows: Any) -> bool:
 
 
 def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The squared distance of each row to each centre over the columns that the row has, as if the others were as far apart on average. The command adds up in
-    the same order, so bits are the same. NaN for rows without any value."""
+    """The squared distance of each row to each centre, over the columns that the row has, in proportion to all columns.
+
+    The command adds up in the same order, so bits are the same. NaN for rows without any value.
+    """
     columns = centers.shape[1]
     present = columns - np.isnan(rows).sum(axis=1)
     squares = np.zeros((len(rows), len(centers)))

@@ -121,7 +121,7 @@ def _with_gaps(array: Any) -> Any:
     """A masked array with NaN in the cells that its mask hides: NumPy would bring back what stands below the mask."""
     if not np.ma.isMaskedArray(array) or not np.ma.getmaskarray(array).any():
         return array
-    return array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype).filled(np.nan)
+    return np.ma.filled(array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype), np.nan)
 
 
 def _refuse_times(array: Any, name: str) -> None:

@@ -34,7 +34,7 @@ class LearntMixin:
         """The rows of which nothing is said, if there are any, with a warning."""
         if not self._of_table or not isinstance(rows, np.ndarray):
             return None
-        gone = np.isnan(rows).all(axis=1)
+        gone: NDArray[np.bool_] = np.asarray(np.isnan(rows).all(axis=1))
         if not gone.any():
             return None
         names = [str(row + 1) for row in np.flatnonzero(gone)]

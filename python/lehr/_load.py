@@ -47,9 +47,9 @@ def load(path: str | PathLike[str]) -> Any:
         Fitted. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature; its
         mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. You get a ``Pipeline`` that ends with such an estimator if the command changed
         the columns first. For example, with ``--scale`` it begins by scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``,
-        ``--exclude``), it begins with the :class:`TablePreparation`, and takes your next table as :func:`read_table` gives it, or the path of its file. Gaps are treated as by
-        ``lehr predict``; a row without any value has the label -1. If the columns are longitude and latitude
-        in degrees, it begins by putting them on the sphere, in kilometres. Columns have names if they had any in the command's table.
+        ``--exclude``), it begins with the :class:`TablePreparation`. It takes your next table as :func:`read_table` gives it, or the path of its file. Gaps are treated
+        as by ``lehr predict``; a row without any value has the label -1. If the columns are longitude and latitude in degrees, it begins by putting them on the
+        sphere, in kilometres. Columns have names if they had any in the command's table.
 
     Raises
     ------

@@ -80,7 +80,10 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
 
 
 def _canonical(rows: Any) -> Any:
-    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, since each part would count alone, and places in 32 bits where these suffice."""
+    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, and places in 32 bits where these suffice.
+
+    Each part of a column that a row has twice would count alone.
+    """
     if not issparse(rows):
         return rows
     if not rows.has_canonical_format:

@@ -194,7 +194,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     def _fit(self, X: Any) -> NDArray[np.float64]:
         """The rows that were fitted, prepared."""
-        if isinstance(self.missing, str) and self.missing == "drop":
+        wish: object = self.missing
+        if isinstance(wish, str) and wish == "drop":
             raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
         self._validate_params()
         columns = Columns(X)

@@ -1,7 +1,7 @@
 //! Runs the command that was typed: the one place that knows all commands.
 //!
-//! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Those that run by themselves say why they
-//! refuse several processes, if they do.
+//! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Those that
+//! run by themselves say why they refuse several processes, if they do.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -126,7 +126,8 @@ fn who_takes(found: Contents) -> Option<&'static str> {
     })
 }
 
-/// As any other failure of a reader of rows without gaps; where values are missing, with the way that the command has for such rows.
+/// As any other failure of a reader of rows without gaps; where values are missing, with the way that the command has
+/// for such rows.
 pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
     let has_gaps = error.gaps() > 0;
     let failure = Failure::from(error);

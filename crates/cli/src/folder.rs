@@ -189,7 +189,8 @@ impl Folder {
         let checkpoint = self.checkpoint();
         if checkpoint.exists() {
             if resumed.is_some_and(|folder| same_file(&folder.join(CHECKPOINT), &checkpoint)) {
-                // The run that left it was let into this folder, perhaps by --force, which the command that goes on does not repeat.
+                // The run that left it was let into this folder, perhaps by --force, which the command that goes on
+                // does not repeat.
                 return Ok(());
             }
             return Err(Failure::new(

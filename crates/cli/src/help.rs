@@ -1,4 +1,5 @@
-//! Help in two lengths: `--help` shows the examples and the options that most people use, on two screens; `--help all` shows everything.
+//! Help in two lengths: `--help` shows the examples and the options that most people use, on two screens; `--help all`
+//! shows everything.
 //!
 //! The part of a help text before its first `; ` fits on a line. The rest is for `--help all`.
 
@@ -21,7 +22,8 @@ const EXAMPLES: usize = 3;
 /// Commands that short help of the program describes, in the order in which a newcomer needs them.
 const FIRST: [&str; 5] = ["demo", "cluster", "predict", "mixture", "serve"];
 
-/// The command line's definition with its help: the long form for `--help all` and manual pages, the short one for all else.
+/// The command line's definition with its help: the long form for `--help all` and manual pages, the short one for all
+/// else.
 pub fn command(is_long: bool) -> Command {
     described(Arguments::command(), "", is_long)
 }
@@ -117,7 +119,8 @@ fn filled(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A command, and all within it, with examples before the usage, the short form for `--help` and the long one for `--help all`.
+/// A command, and all within it, with examples before the usage, the short form for `--help` and the long one for
+/// `--help all`.
 fn described(command: Command, within: &str, is_long: bool) -> Command {
     if command.is_disable_help_flag_set() {
         return command;

@@ -1,4 +1,5 @@
-//! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at once.
+//! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at
+//! once.
 //!
 //! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer
 //! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No
@@ -47,7 +48,8 @@ impl Interrupt {
         Ok(Interrupt { _looking: looking, said })
     }
 
-    /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at once.
+    /// Calls `said` at the first Ctrl-C, `SIGTERM` or `SIGHUP`, on the handler's thread; the second ends the process at
+    /// once.
     ///
     /// # Errors
     /// [`Kind::Environment`] if the operating system refuses the handler.
@@ -168,8 +170,8 @@ impl Signals {
     }
 }
 
-/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail with an error, which is reported as every other one. The signal that comes with it ends a
-/// process that has no handler for it.
+/// Lets a write beyond the limit of the size of files (`ulimit -f`) fail with an error, which is reported as every
+/// other one. The signal that comes with it ends a process that has no handler for it.
 pub fn survive_file_size_limits() {
     #[cfg(unix)]
     if let Ok(signals) = signal_hook::iterator::Signals::new([signal_hook::consts::SIGXFSZ]) {
@@ -178,7 +180,8 @@ pub fn survive_file_size_limits() {
     }
 }
 
-/// Lets the process open as many files and connections as the system allows it, and says how many that are, if that is known.
+/// Lets the process open as many files and connections as the system allows it, and says how many that are, if that is
+/// known.
 pub fn raise_descriptors() -> Option<u64> {
     #[cfg(unix)]
     {

@@ -28,7 +28,8 @@ pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input:
     })
 }
 
-/// Reads more items of the kind that others are: letters that could be nucleotides or amino acids are taken as in those.
+/// Reads more items of the kind that others are: letters that could be nucleotides or amino acids are taken as in
+/// those.
 ///
 /// # Errors
 /// Describes the error in the file.

@@ -1,4 +1,5 @@
-//! The input of the methods of dissimilarities: a matrix, the names of the items, their weights and their known classes.
+//! The input of the methods of dissimilarities: a matrix, the names of the items, their weights and their known
+//! classes.
 
 use std::path::Path;
 

@@ -95,7 +95,8 @@ pub fn progress(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
-/// A line of a node's log, a document of JSON, with the time in seconds since 1970 as its first field; on standard error.
+/// A line of a node's log, a document of JSON, with the time in seconds since 1970 as its first field; on standard
+/// error.
 #[allow(clippy::disallowed_methods, reason = "the wall clock stamps what people read")]
 pub fn log(line: &str) {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();

@@ -184,7 +184,8 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
     format!("{} --resume {}", command_without(typed, &["--resume", "--out"]), shell_word(&out.to_string_lossy()))
 }
 
-/// The command line without its results, the number of clusters and where to stop: the part to repeat with another number.
+/// The command line without its results, the number of clusters and where to stop: the part to repeat with another
+/// number.
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
     const END: [&str; 7] =
         ["--resume", "--out", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];

@@ -19,7 +19,8 @@ use lehr_methods::numbers::{batches, counted, duration, grouped, quantity, signi
 pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
-/// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays short.
+/// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays
+/// short.
 const LINE_SECONDS: f64 = 1.0;
 
 /// Below this share of the work done, an estimate of the time left would be a guess.

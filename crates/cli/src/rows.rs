@@ -122,7 +122,8 @@ pub async fn write(
             return Ok(agreed);
         }
     }
-    // What another machine has written must be on the disk before the lead gives the file its name; what this one has, the lead's own care covers.
+    // What another machine has written must be on the disk before the lead gives the file its name; what this one has,
+    // the lead's own care covers.
     if all_see
         && !has_made
         && let Some(file) = &file

@@ -8,7 +8,8 @@ use crate::exit::{Failure, Kind};
 /// The mark of our summaries.
 pub const PROGRAM: &str = "lehr";
 
-// What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of `lehr-methods` stand in their declarations.
+// What summaries say their method is, by which a folder knows which command wrote it. Those of the methods of
+// `lehr-methods` stand in their declarations.
 
 /// New items in a map.
 pub const PLACING: &str = "interpolation in a map";

@@ -1,6 +1,7 @@
 //! The command in several processes, started by `mpiexec`: the same bytes on any layout, one voice, one end.
 //!
-//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves these tests out.
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves
+//! these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
 #[path = "launched/services.rs"]
@@ -536,7 +537,8 @@ fn an_interrupt_stops_all_with_one_word_and_a_checkpoint() {
     assert!(folder.path().join("out/checkpoint").is_file());
 }
 
-/// The processes of `lehr` below a process of this system that have none below them: those that compute, each with a supervisor above it.
+/// The processes of `lehr` below a process of this system that have none below them: those that compute, each with a
+/// supervisor above it.
 #[cfg(target_os = "linux")]
 fn computing_below(ancestor: u32) -> Vec<u32> {
     let (mut parents, mut of_lehr) = (std::collections::BTreeMap::new(), Vec::new());

@@ -1,7 +1,8 @@
 //! A column that counts the rows: an index that somebody exported with the table.
 //!
-//! It is a number in every row, so it is taken for a coordinate like any other, and being the widest it decides distances. Nothing in the values
-//! says that it does not belong, except that it rises by the same whole number from row to row.
+//! It is a number in every row, so it is taken for a coordinate like any other, and being the widest it decides
+//! distances. Nothing in the values says that it does not belong, except that it rises by the same whole number from
+//! row to row.
 
 use crate::{Incomplete, Points};
 

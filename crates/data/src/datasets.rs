@@ -66,7 +66,8 @@ pub fn digits() -> (Points, Vec<u32>) {
 #[cfg(feature = "census")]
 pub const CENSUS_NAME: &str = "blocks_nv_ut_wv_2020.csv.gz";
 
-/// 201,174 census blocks of Nevada, Utah and West Virginia: `lon` and `lat` in degrees, inhabitants as weights, block codes as ids.
+/// 201,174 census blocks of Nevada, Utah and West Virginia: `lon` and `lat` in degrees, inhabitants as weights, block
+/// codes as ids.
 ///
 /// A third of the blocks has no inhabitants and so weight 0. Cost: about a tenth of a second to unpack and read.
 ///
@@ -93,7 +94,8 @@ pub fn census_blocks() -> Points {
 #[cfg(feature = "genes")]
 pub const ALU_NAME: &str = "alu_human.fasta.gz";
 
-/// 9,892 full-length Alu repeats of the human genome, 245 to 319 bases, and the subfamily of each, such as `AluSx1`. The letter behind `Alu` is the family, J, S or Y from old to young.
+/// 9,892 full-length Alu repeats of the human genome, 245 to 319 bases, and the subfamily of each, such as `AluSx1`.
+/// The letter behind `Alu` is the family, J, S or Y from old to young.
 ///
 /// Cost: some hundredths of a second to unpack and read, twice.
 ///
@@ -134,7 +136,8 @@ pub struct Compound {
     pub activity: String,
 }
 
-/// 10,280 compounds of the NCI's antiviral screen, 1,047 structural keys each, and their structures and activities; 395 are active or moderately so.
+/// 10,280 compounds of the NCI's antiviral screen, 1,047 structural keys each, and their structures and activities; 395
+/// are active or moderately so.
 ///
 /// # Example
 /// ```

@@ -14,7 +14,8 @@ use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 /// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] texts, so many rows for each make a category, as of states or makes; and so many texts at most.
+/// With more than [`LEVELS_MAX`] texts, so many rows for each make a category, as of states or makes; and so many texts
+/// at most.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 

@@ -1,4 +1,5 @@
-//! Dissimilarities of all pairs of N items: how they are stored, the information beside the numbers, and how they are looked up.
+//! Dissimilarities of all pairs of N items: how they are stored, the information beside the numbers, and how they are
+//! looked up.
 //!
 //! A matrix on disk is two files: an NPY array that NumPy opens, and a small JSON *header* of the same name. The header
 //! gives the meaning of the numbers: the form, the scale of fixed-point numbers, the value of a missing one, and
@@ -39,7 +40,8 @@ pub enum Element {
     F32,
     /// 16-bit fixed point, unsigned.
     U16,
-    /// 16-bit fixed point, signed and big-endian: `distances x 32767`, as the papers' group stores them. Raw rows, no NPY.
+    /// 16-bit fixed point, signed and big-endian: `distances x 32767`, as the papers' group stores them. Raw rows, no
+    /// NPY.
     I16be,
 }
 
@@ -55,8 +57,8 @@ impl Element {
 
     /// The value of one unit of a stored number in a matrix whose largest value is `largest`: 1 for floating point.
     ///
-    /// Fixed point of 16 bits spans just the values there are. Big-endian rows keep the group's 1 / 32767 as long as nothing is above 1; beyond that
-    /// their scale grows instead of the numbers overflowing.
+    /// Fixed point of 16 bits spans just the values there are. Big-endian rows keep the group's 1 / 32767 as long as
+    /// nothing is above 1; beyond that their scale grows instead of the numbers overflowing.
     ///
     /// # Example
     /// ```
@@ -219,7 +221,8 @@ pub struct Rounding {
 }
 
 impl Rounding {
-    /// The share of the largest value that rounding explains, for numbers of 64 bits: the square root of their relative precision.
+    /// The share of the largest value that rounding explains, for numbers of 64 bits: the square root of their relative
+    /// precision.
     pub const SHARE_F64: f64 = 1.5e-8;
     /// The same for numbers of 32 bits.
     pub const SHARE_F32: f64 = 3.5e-4;
@@ -567,7 +570,8 @@ mod tests {
 
     #[test]
     fn what_rounding_explains_is_removed_and_counted() {
-        // 1 - cosine similarity of three rows: one unit in the last place between the halves, just below 0, and beside 0 on the diagonal.
+        // 1 - cosine similarity of three rows: one unit in the last place between the halves, just below 0, and beside
+        // 0 on the diagonal.
         let up = 0.5f64.next_up();
         let values = vec![2.2e-16, 0.5, -1.1e-16, up, 0.0, 1.0, -2.2e-16, 1.0, f64::NAN];
         let matrix = Dissimilarities::new(3, Form::Full, Values::F64(values), 1.0).unwrap();

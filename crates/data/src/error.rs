@@ -21,7 +21,8 @@ use crate::contents::Contents;
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///
 /// The text of each variant is complete: it names the source, the place, the expected and the found value. Where an
-/// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of sources.
+/// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of
+/// sources.
 ///
 /// # Example
 /// ```
@@ -201,7 +202,8 @@ impl Error {
         }
     }
 
-    /// How many values were missing where numbers were expected: with these alone, a reader of rows with gaps ([`read::incomplete`](crate::read::incomplete)) takes the same data.
+    /// How many values were missing where numbers were expected: with these alone, a reader of rows with gaps
+    /// ([`read::incomplete`](crate::read::incomplete)) takes the same data.
     ///
     /// # Example
     /// ```
@@ -319,7 +321,8 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// As [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields costs a count.
+    /// As [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields
+    /// costs a count.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {

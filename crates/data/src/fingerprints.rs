@@ -77,7 +77,8 @@ impl Fingerprints {
     ///
     /// # Errors
     /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
+    ///   finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
@@ -157,7 +158,8 @@ impl Fingerprints {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not count.
+    /// A number that tells these data from others: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not
+    /// count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"fingerprints");

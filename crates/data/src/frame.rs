@@ -296,7 +296,8 @@ impl DataFrame {
     /// A table of columns; messages call it `name`.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
+    /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if
+    /// there is no column or no row.
     pub fn new(name: &str, columns: Vec<FrameColumn>) -> Result<Self, crate::Error> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {

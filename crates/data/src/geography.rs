@@ -24,13 +24,14 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 ///
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
-/// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`. Where the names of both columns say nothing, their order is
-/// believed; [`order_warning`] says so.
+/// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
+/// Where the names of both columns say nothing, their order is believed; [`order_warning`] says so.
 ///
 /// Each place is one position: 180° west is 180° east, and a pole has any longitude.
 ///
 /// # Errors
-/// - [`Error::Shape`] if there are not exactly two columns, or if the name of the first says latitude or that of the second longitude.
+/// - [`Error::Shape`] if there are not exactly two columns, or if the name of the first says latitude or that of the
+///   second longitude.
 /// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
 /// - [`Error::Spill`] if the points are in a file and its folder does not take another.
 ///
@@ -187,7 +188,8 @@ fn says(name: &str) -> Option<Degrees> {
     }
 }
 
-/// The words of a name in lower case: runs of letters, of which a capital behind a small letter begins another (`startLat`, `GPSLat`).
+/// The words of a name in lower case: runs of letters, of which a capital behind a small letter begins another
+/// (`startLat`, `GPSLat`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

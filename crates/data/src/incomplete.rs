@@ -1,7 +1,8 @@
 //! Rows of numbers some of which are missing: records as surveys and hospitals keep them.
 //!
-//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave out the values that either lacks, and this
-//! is the type for that. A missing value is NaN in memory; a value neither missing nor finite is a fault.
+//! [`Points`] have no gaps, because a mean with a gap is the user's to define. A dissimilarity of two records can leave
+//! out the values that either lacks, and this is the type for that. A missing value is NaN in memory; a value neither
+//! missing nor finite is a fault.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -39,7 +40,8 @@ impl Incomplete {
     /// Rows from row-major `values`, NaN where one is missing; the columns are called `x0`, `x1`, ….
     ///
     /// # Errors
-    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are none.
+    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are
+    ///   none.
     /// - [`Error::Faults`] with each infinite value.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
         let columns = (0..dimension).map(|index| format!("x{index}")).collect();
@@ -197,12 +199,14 @@ impl Incomplete {
         &self.name
     }
 
-    /// The same rows with each column brought to mean 0 and standard deviation 1 over its values that are there (population form). A constant column becomes 0.
+    /// The same rows with each column brought to mean 0 and standard deviation 1 over its values that are there
+    /// (population form). A constant column becomes 0.
     pub fn standardised(&self) -> Self {
         self.standardised_as(self)
     }
 
-    /// The same by the means and standard deviations of other rows: new rows in the numbers of those that were standardised before.
+    /// The same by the means and standard deviations of other rows: new rows in the numbers of those that were
+    /// standardised before.
     ///
     /// # Panics
     /// If the others have another dimension.

@@ -1,4 +1,5 @@
-//! Columns of a table that are none of numbers: left out where nobody chose columns, and told, so that none is missed in silence.
+//! Columns of a table that are none of numbers: left out where nobody chose columns, and told, so that none is missed
+//! in silence.
 
 use std::fmt;
 
@@ -26,14 +27,16 @@ pub struct LeftOut {
     pub column: String,
     /// The first value in it; empty if there is none.
     pub example: String,
-    /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most likely, and no text.
+    /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most
+    /// likely, and no text.
     pub slip: Option<&'static str>,
     /// The type of its values, where the file says it and they are neither numbers nor text.
     pub kind: Option<String>,
 }
 
 impl LeftOut {
-    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or are infinite, or there is none.
+    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or are infinite, or
+    /// there is none.
     pub fn is_unexpected(&self) -> bool {
         self.slip.is_some() || (self.kind.is_none() && (self.example.is_empty() || is_infinite(&self.example)))
     }

@@ -74,7 +74,8 @@ impl Points {
         faults.or(points)
     }
 
-    /// As [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each came from.
+    /// As [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
+    /// came from.
     ///
     /// # Errors
     /// Those of the shape.
@@ -101,10 +102,11 @@ impl Points {
         })
     }
 
-    /// The same points with their values in a file, out of memory. Methods keep the data that they derive from the rows in files
-    /// of the same folder. Weights and ids stay in memory.
+    /// The same points with their values in a file, out of memory. Methods keep the data that they derive from the rows
+    /// in files of the same folder. Weights and ids stay in memory.
     ///
-    /// Results are the same to the bit. Reading a table into a file without having it in memory is [`read::spilled_table`](crate::read::spilled_table).
+    /// Results are the same to the bit. Reading a table into a file without having it in memory is
+    /// [`read::spilled_table`](crate::read::spilled_table).
     ///
     /// # Errors
     /// [`Error::Spill`] if the disk does not take them.
@@ -148,7 +150,8 @@ impl Points {
     ///
     /// # Errors
     /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
+    ///   finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
@@ -213,7 +216,8 @@ impl Points {
     /// Other values for the same rows, such as scaled or projected ones; weights, ids and name stay.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are not finite.
+    /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are
+    /// not finite.
     pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
         self.with_stored(values.into(), columns)
     }
@@ -317,8 +321,8 @@ impl Points {
 
     /// A number that tells these data from others: XXH3 (64 bits) over shape, values and weights, bit by bit.
     ///
-    /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose weights are
-    /// all 1 have different fingerprints. The number is the same on any machine.
+    /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose
+    /// weights are all 1 have different fingerprints. The number is the same on any machine.
     ///
     /// Cost: one pass at memory speed.
     pub fn fingerprint(&self) -> u64 {

@@ -280,8 +280,8 @@ impl Preparation {
 
     /// A table with the same columns as a method takes it: this one, or that of next month.
     ///
-    /// Cost: a pass over the columns used; with [`Missing::Nearest`] of rows with gaps, a distance to each of 2,000 rows
-    /// at most.
+    /// Cost: a pass over the columns used; with [`Missing::Nearest`] of rows with gaps, a distance to each of 2,000
+    /// rows at most.
     ///
     /// # Errors
     /// - [`Error::NoSuchColumns`] if columns are not there; [`Error::Shape`] if one holds something else than before.

@@ -6,9 +6,9 @@
 //! Tables as people have them, with text, dates and missing values, are read as data frames ([`data_frame`]). Points
 //! are taken from such a data frame if the table is not of plain numbers.
 //!
-//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says which part to
-//! read; everything that it leaves open is detected from the data, as `read/csv.rs` describes. No value is silently
-//! repaired. A field that is no number, a row that is too short and a weight below 0 are all reported at once
+//! The first bytes of a file decide its format; a name decides only that `.tsv` has tabs. A [`Selection`] says which
+//! part to read; everything that it leaves open is detected from the data, as `read/csv.rs` describes. No value is
+//! silently repaired. A field that is no number, a row that is too short and a weight below 0 are all reported at once
 //! ([`crate::error`]).
 
 pub mod batches;
@@ -97,7 +97,8 @@ pub struct Selection {
     pub weights: Option<String>,
     /// The column of ids; `None`: no ids.
     pub id: Option<String>,
-    /// The byte between fields; a space stands for any run of spaces and tabs; `None`: found out among `, ; tab | space`.
+    /// The byte between fields; a space stands for any run of spaces and tabs; `None`: found out among `, ; tab |
+    /// space`.
     pub delimiter: Option<u8>,
     /// Whether the first row has names; `None`: found out.
     pub header: Option<bool>,
@@ -105,7 +106,8 @@ pub struct Selection {
     pub form: TableForm,
 }
 
-/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by gzip. Or Parquet, if it starts as one or is called `.parquet`.
+/// Points from a file: NPY if it starts as one or is called `.npy`, otherwise a table of text; either may be packed by
+/// gzip. Or Parquet, if it starts as one or is called `.parquet`.
 ///
 /// NPY arrays have one or two dimensions (one: a single column), in either order of rows and columns. Elements are
 /// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0), in either byte order. Integers beyond
@@ -120,7 +122,8 @@ pub struct Selection {
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.
-/// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known format.
+/// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a whole file of a known
+///   format.
 /// - [`Error::Contents`]: it holds something that other readers take.
 /// - [`Error::NoSuchColumns`], [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`]: the selection does not fit.
 /// - [`Error::Faults`]: fields, rows or weights that are wrong, the first ten and their number.
@@ -148,8 +151,8 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 }
 
 /// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
-/// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it is too large.
-/// `None` of all else, and of files that are not there.
+/// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it
+/// is too large. `None` of all else, and of files that are not there.
 ///
 /// # Errors
 /// As [`points`], of opening the file and reading the header.
@@ -206,8 +209,9 @@ pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColum
 }
 
 /// As [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory: it
-/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is the result that
-/// methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same numbers.
+/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is the
+/// result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
+/// numbers.
 ///
 /// Cost: one pass; disk for 8 bytes a value.
 ///
@@ -470,7 +474,8 @@ impl SelectedColumns {
     /// Finds them among the columns that there are.
     ///
     /// # Errors
-    /// [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`], [`Error::RepeatedColumn`].
+    /// [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],
+    /// [`Error::RepeatedColumn`].
     fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for wanted in selection.columns.iter().flatten().chain(&selection.weights).chain(&selection.id) {

@@ -1,12 +1,13 @@
 //! Columns brought to comparable spreads, when asked and only then.
 //!
-//! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the user
-//! knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing is scaled unless asked,
-//! and [`Spreads`] says when somebody should think about it.
+//! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
+//! user knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing
+//! is scaled unless asked, and [`Spreads`] says when somebody should think about it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
-//! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the population's).
+//! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the
+//!   population's).
 //! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it. A quantile is the smallest
 //!   value with at least that share of the weight at or below it. Where the share is met exactly, it is the middle
 //!   between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the usual
@@ -118,7 +119,8 @@ impl Scaling {
         Scaling { scale, shifts, divisors }
     }
 
-    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: a shift changes no distance, and zeros stay zeros.
+    /// The standard deviation of each column of sparse rows as its divisor, and nothing subtracted: a shift changes no
+    /// distance, and zeros stay zeros.
     ///
     /// Cost: three passes over the values that are not 0.
     ///
@@ -143,7 +145,8 @@ impl Scaling {
             each(row).for_each(|(j, value)| there[j].add(rows.weight(row), value));
         }
         let total = all.value();
-        // A column that is in every row may be far from 0: as in `Moments`, differences from the middle of its range lose no digits to that. In any other 0 is one of the values.
+        // A column that is in every row may be far from 0: as in `Moments`, differences from the middle of its range
+        // lose no digits to that. In any other 0 is one of the values.
         let middle: Vec<f64> =
             there.iter().map(|there| if there.rows == count { there.middle() } else { 0.0 }).collect();
         // Differences of about 1, so that no square overflows.
@@ -172,7 +175,8 @@ impl Scaling {
         Scaling { scale: Scale::Std, shifts: vec![0.0; dimension], divisors: (0..dimension).map(of).collect() }
     }
 
-    /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any value stays as it is.
+    /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any
+    /// value stays as it is.
     ///
     /// # Example
     /// ```
@@ -230,10 +234,12 @@ impl Scaling {
 
     /// The points in the new scale; weights, ids and column names stay. `Scale::None` changes no bit.
     ///
-    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one. Values in a file are scaled into another of the same folder.
+    /// A value that would leave the range of 64-bit floats (more than 10³⁰⁸ spreads away) becomes the largest one.
+    /// Values in a file are scaled into another of the same folder.
     ///
     /// # Errors
-    /// [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it has no room for them twice.
+    /// [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it has no
+    /// room for them twice.
     ///
     /// # Panics
     /// If the points have another number of columns than those of [`fit`](Scaling::fit).
@@ -298,7 +304,8 @@ impl<'a> Spreads<'a> {
         self.moments[column].deviation
     }
 
-    /// A warning if the spreads differ by more than a thousandfold, as those of unscaled measurements in different units do.
+    /// A warning if the spreads differ by more than a thousandfold, as those of unscaled measurements in different
+    /// units do.
     ///
     /// Columns without spread do not count. `None` if all is well, or there is only one column.
     ///
@@ -414,7 +421,8 @@ impl Moments {
                 (*low, *high) = (low.min(*x), high.max(*x));
             }
         }
-        // The middle of the range first: sums of differences lose no digits to a far origin. The mean stays between low and high.
+        // The middle of the range first: sums of differences lose no digits to a far origin. The mean stays between low
+        // and high.
         let middle: Vec<f64> = low.iter().zip(&high).map(|(low, high)| low / 2.0 + high / 2.0).collect();
         let mut sums = vec![0.0; dimension];
         for (w, values) in rows() {
@@ -445,7 +453,8 @@ impl Moments {
     }
 }
 
-/// The median and the interquartile range of a column, whose standard deviation takes the range's place if there is none.
+/// The median and the interquartile range of a column, whose standard deviation takes the range's place if there is
+/// none.
 fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)
@@ -609,7 +618,8 @@ mod tests {
     #[test]
     fn a_sparse_column_of_one_value_has_no_deviation_and_one_of_nearly_one_its_own() {
         const ROWS: usize = 10_000;
-        // One value everywhere; nearly one; one in all rows but one; one in all rows that weigh anything; and two that are neighbours.
+        // One value everywhere; nearly one; one in all rows but one; one in all rows that weigh anything; and two that
+        // are neighbours.
         let (low, high) = (1e6, 1e6f64.next_up());
         let row = |row: usize| {
             let nearly = 1e6 + (row % 3) as f64 * 1e-4;

@@ -4,7 +4,8 @@
 //! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
 //! length. All letters lie in one piece of memory.
 //!
-//! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by [`crate::read::fasta`].
+//! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by
+//! [`crate::read::fasta`].
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -73,7 +74,8 @@ impl Alphabet {
         }
     }
 
-    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in either case.
+    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in
+    /// either case.
     ///
     /// # Example
     /// ```
@@ -124,7 +126,8 @@ pub struct Sequences {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one sequence
 impl Sequences {
-    /// Sequences from texts; their ids are `0`, `1`, …. Gaps (`-` or `.`) make them aligned: then all must have the same length.
+    /// Sequences from texts; their ids are `0`, `1`, …. Gaps (`-` or `.`) make them aligned: then all must have the
+    /// same length.
     ///
     /// # Errors
     /// - [`Error::Shape`] if there are none.
@@ -151,7 +154,8 @@ impl Sequences {
         Self::from_parts(letters, ends, ids, alphabet, name, |row| Place::Row(row as u64))
     }
 
-    /// Sequences whose letters are known to be of the alphabet or gaps. `place` says where a sequence stands, for messages.
+    /// Sequences whose letters are known to be of the alphabet or gaps. `place` says where a sequence stands, for
+    /// messages.
     pub(crate) fn from_parts(
         letters: Vec<u8>,
         ends: Vec<usize>,
@@ -271,7 +275,8 @@ impl Sequences {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name do not count.
+    /// A number that tells these data from others: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name
+    /// do not count.
     ///
     /// Cost: one pass at memory speed.
     pub fn fingerprint(&self) -> u64 {

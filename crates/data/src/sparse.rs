@@ -1,4 +1,5 @@
-//! Sparse rows: of each row only the columns that are not 0, with optional weights and ids; checked once, then immutable.
+//! Sparse rows: of each row only the columns that are not 0, with optional weights and ids; checked once, then
+//! immutable.
 //!
 //! Examples are a text as counts of words, a customer as purchases, and a cell as the genes that were seen in it. A row
 //! has a hundred values in tens of thousands of columns. Rows are stored one after another, as in the compressed sparse
@@ -59,17 +60,21 @@ pub struct Sparse {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Sparse {
-    /// More columns than this are refused: centres are not sparse, so a stray number of a column would ask for gigabytes.
+    /// More columns than this are refused: centres are not sparse, so a stray number of a column would ask for
+    /// gigabytes.
     pub const COLUMNS_MAX: usize = 1 << 24;
 
-    /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to `starts[r + 1]`. They may stand in any order within a row; values of 0 are dropped.
+    /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to
+    /// `starts[r + 1]`. They may stand in any order within a row; values of 0 are dropped.
     ///
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`], or starts, columns and values do not agree.
+    /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`], or starts, columns and values do
+    ///   not agree.
     /// - [`Error::Empty`] if there is no row.
-    /// - [`Error::Faults`] with each value that is not finite, each column that comes twice in a row, and each beyond the last.
+    /// - [`Error::Faults`] with each value that is not finite, each column that comes twice in a row, and each beyond
+    ///   the last.
     pub fn new(starts: Vec<usize>, columns: Vec<u32>, values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
         let shape = |expected: String, found: String| Error::Shape { what: "sparse rows".into(), expected, found };
         if dimension == 0 || dimension > Self::COLUMNS_MAX {
@@ -182,7 +187,8 @@ impl Sparse {
         Ok(rows)
     }
 
-    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, because they are refused.
+    /// Puts the columns of each row into ascending order; which of two equal ones is first is no matter, because they
+    /// are refused.
     fn sort(&mut self) {
         let mut order: Vec<(u32, f64)> = Vec::new();
         for row in 0..self.len() {
@@ -229,7 +235,8 @@ impl Sparse {
     ///
     /// # Errors
     /// - [`Error::Shape`] if there is not one weight for each row.
-    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not finite.
+    /// - [`Error::Faults`] with each weight that is negative or not finite, or if all are 0, or if their sum is not
+    ///   finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
         self.weights = Some(checked_weights(weights, self.len(), &self.name)?);
         Ok(self)
@@ -260,7 +267,8 @@ impl Sparse {
         self
     }
 
-    /// The same rows with so many columns; those added are 0 everywhere. So rows of a file, which only says which columns it uses, come to have the columns of a model.
+    /// The same rows with so many columns; those added are 0 everywhere. So rows of a file, which only says which
+    /// columns it uses, come to have the columns of a model.
     ///
     /// # Errors
     /// - [`Error::Shape`] if there is no column or more than [`Sparse::COLUMNS_MAX`].
@@ -295,7 +303,8 @@ impl Sparse {
         Ok(self)
     }
 
-    /// The same rows with each column divided by a number; values that would leave the range of numbers become the largest one.
+    /// The same rows with each column divided by a number; values that would leave the range of numbers become the
+    /// largest one.
     ///
     /// # Panics
     /// If there is not one finite divisor above 0 for each column.
@@ -412,7 +421,8 @@ impl Sparse {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, columns, values and weights. Ids and names do not count.
+    /// A number that tells these data from others: XXH3 (64 bits) over shape, columns, values and weights. Ids and
+    /// names do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"sparse");

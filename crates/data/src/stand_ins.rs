@@ -1,7 +1,8 @@
 //! Numbers that stand for a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number where they have none. It lies farther from all values than these lie from each other, and often in several columns. Taken for a
-//! value it would rule means, ranges and distances. [`without_stand_ins`] makes gaps of it and reports it. A person who names the missing values has named all of them.
+//! Instruments and old programs write such a number where they have none. It lies farther from all values than these
+//! lie from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
+//! [`without_stand_ins`] makes gaps of it and reports it. A person who names the missing values has named all of them.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! Data with known truth: mixtures, lattices, uniform points, rings, templates of bits, topics of words.
 //!
 //! Every number is drawn by (seed, purpose, index) and in no order ([`lehr_numerics::random`]), so the same arguments
-//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless values depend on the
-//! number of rows. Rows come with the label of their source. Arguments out of range are bugs of the
-//! caller and panic; users' data never come here.
+//! give the same points. A larger set of the same seed begins with the rows of the smaller one, unless values depend on
+//! the number of rows. Rows come with the label of their source. Arguments out of range are bugs of the caller and
+//! panic; users' data never come here.
 
 use lehr_numerics::random::Stream;
 
@@ -146,9 +146,11 @@ pub fn uniform(rows: usize, ranges: &[(f64, f64)], seed: u64) -> Points {
     checked(values, ranges.len())
 }
 
-/// `rows_each` points on each of some circles about the origin, blurred by a Gaussian of deviation `noise` in both directions.
+/// `rows_each` points on each of some circles about the origin, blurred by a Gaussian of deviation `noise` in both
+/// directions.
 ///
-/// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster one centre can tell them apart.
+/// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster
+/// one centre can tell them apart.
 ///
 /// # Panics
 /// If there are no circles or no rows.

@@ -4,7 +4,8 @@
 //! the disk ([`AtomicFile`]). A reader sees the old file or the new one, and a run that is stopped leaves nothing
 //! half-written.
 //!
-//! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number, lines end in `\n`.
+//! The same data give the same bytes: numbers are written in the shortest form that reads back as the same number,
+//! lines end in `\n`.
 
 pub mod csv;
 pub mod dissimilarities;
@@ -21,8 +22,9 @@ use crate::error::Error;
 
 /// A file that appears under its name only when it is complete.
 ///
-/// Write to it, then [`commit`](AtomicFile::commit). Dropped without that (an error, a panic, Ctrl-C handled by unwinding), it is removed.
-/// A file that was there before is replaced in one step; a link of that name is replaced, not followed.
+/// Write to it, then [`commit`](AtomicFile::commit). Dropped without that (an error, a panic, Ctrl-C handled by
+/// unwinding), it is removed. A file that was there before is replaced in one step; a link of that name is replaced,
+/// not followed.
 ///
 /// # Example
 /// ```
@@ -49,7 +51,8 @@ impl AtomicFile {
     /// Opens a temporary file beside `path`, called `.NAME.PROCESS-NUMBER.tmp`.
     ///
     /// # Errors
-    /// [`Error::Write`] if the folder is not there or may not be written to; [`Error::Directory`] if `path` is a directory.
+    /// [`Error::Write`] if the folder is not there or may not be written to; [`Error::Directory`] if `path` is a
+    /// directory.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let failed = |cause| Error::Write { path: path.display().to_string(), cause };
         if path.is_dir() {
@@ -71,7 +74,8 @@ impl AtomicFile {
                         file: Some(BufWriter::with_capacity(1 << 16, file)),
                     });
                 }
-                // Another writer of the same file in this process, or the remains of an earlier process of the same number.
+                // Another writer of the same file in this process, or the remains of an earlier process of the same
+                // number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(failed(error)),
             }
@@ -84,7 +88,8 @@ impl AtomicFile {
         &self.path
     }
 
-    /// The name that the file has until it is committed: for others that write to parts of it, through handles of their own.
+    /// The name that the file has until it is committed: for others that write to parts of it, through handles of their
+    /// own.
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
@@ -92,7 +97,8 @@ impl AtomicFile {
     /// Writes the rest, waits until the disk has it, and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was there before stays.
+    /// [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was there
+    /// before stays.
     pub fn commit(mut self) -> Result<(), Error> {
         self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
     }
@@ -109,7 +115,8 @@ impl AtomicFile {
         }
         std::fs::rename(&self.temporary, &self.path)?;
         self.file = None;
-        // The name itself is on the disk only when the folder is. Not every system lets a folder be synced; the file is whole anyway.
+        // The name itself is on the disk only when the folder is. Not every system lets a folder be synced; the file is
+        // whole anyway.
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         if let Ok(folder) = File::open(folder) {
             let _ = folder.sync_all();

@@ -1,8 +1,9 @@
 //! The applications of `lehr demo`: items that are built in, how they are compared, their known classes.
 //!
 //! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
-//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the part
-//! that only somebody who knows the data can say: the classes beside the clusters, and the features that mark them.
+//! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the
+//! part that only somebody who knows the data can say: the classes beside the clusters, and the features that mark
+//! them.
 
 pub mod found;
 pub mod page;
@@ -256,7 +257,8 @@ impl Application {
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard deviations, the furthest first. Nothing where items have no features.
+    /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard
+    /// deviations, the furthest first. Nothing where items have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];

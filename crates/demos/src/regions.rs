@@ -1,4 +1,5 @@
-//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup of them lives, and by both together.
+//! Regions with inhabitants, clustered in three ways: by the attributes of their people, by where a subgroup of them
+//! lives, and by both together.
 //!
 //! Papers 000 and 004 cluster a census like this. The first way is in standardised attributes, with regions weighted by
 //! their people. The second is on the sphere, with regions weighted by the people of the subgroup. The third is in
@@ -25,7 +26,8 @@ const SMALL: f64 = 20.0;
 /// A table of regions, and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// The table. Default: census tracts of three states, made of the blocks that are built in; then nothing else is asked.
+    /// The table. Default: census tracts of three states, made of the blocks that are built in; then nothing else is
+    /// asked.
     pub table: Option<PathBuf>,
     /// Columns that are attributes as they are.
     pub attributes: Vec<String>,
@@ -107,7 +109,8 @@ impl Regions {
     /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or holds impossible values.
+    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or
+    /// holds impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
@@ -194,7 +197,8 @@ impl Regions {
         }
     }
 
-    /// The points of a view: standardised attributes; positions in km; both side by side, of which positions have the share `mix` of the variance.
+    /// The points of a view: standardised attributes; positions in km; both side by side, of which positions have the
+    /// share `mix` of the variance.
     ///
     /// # Errors
     /// [`Error::Data`] if coordinates are not degrees, or nobody counts.
@@ -290,7 +294,8 @@ fn variance(points: &Points) -> f64 {
         .sum()
 }
 
-/// Census tracts from the blocks that are built in: how people live together in each, and how many of them in small blocks.
+/// Census tracts from the blocks that are built in: how people live together in each, and how many of them in small
+/// blocks.
 fn tracts(blocks: &Points) -> Regions {
     let mut of: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (row, id) in blocks.ids().unwrap_or_default().iter().enumerate() {

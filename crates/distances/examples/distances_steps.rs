@@ -1,6 +1,8 @@
-//! Compares 512 synthetic items with each other so many times: for those who count the instructions (`tools/instructions.py`).
+//! Compares 512 synthetic items with each other so many times: for those who count the instructions
+//! (`tools/instructions.py`).
 //!
-//! `distances_steps bits|alignments STEPS`: fingerprints of 1,047 bits, or sequences of 300 nucleotides aligned locally.
+//! `distances_steps bits|alignments STEPS`: fingerprints of 1,047 bits, or sequences of 300 nucleotides aligned
+//! locally.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_data::Fingerprints;

@@ -1,8 +1,9 @@
 //! Alignments of all pairs: scores, and of the best alignment how many letters agree and how long it is.
 //!
-//! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One pair takes one lane, so sixteen
-//! pairs are aligned at a time with no dependence among lanes. The counts are carried in the score itself: see `alignment/packing.rs`. The
-//! recurrences stand in `alignment/kernel.rs`; [`reference`] is the oracle.
+//! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One
+//! pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are carried
+//! in the score itself: see `alignment/packing.rs`. The recurrences stand in `alignment/kernel.rs`; [`reference`] is
+//! the oracle.
 
 pub(crate) mod kernel;
 mod packing;
@@ -182,8 +183,8 @@ impl Aligner {
         found
     }
 
-    /// Aligns each of `rows` with each of `columns` and hands every alignment to `each(row, column, alignment)`; where both begin with
-    /// the same sequence, only pairs with `row < column`.
+    /// Aligns each of `rows` with each of `columns` and hands every alignment to `each(row, column, alignment)`; where
+    /// both begin with the same sequence, only pairs with `row < column`.
     ///
     /// # Example
     /// ```

@@ -40,8 +40,8 @@ pub(crate) fn common(rows: [&[u64]; ROWS], others: &[Words], counts: &mut [Count
     }
 }
 
-/// Places in which the symbols of each row and of each of the others differ, as [`common`] has its counts. A symbol is `planes` bits, bit p of all places in plane p; a row is its planes,
-/// one after another.
+/// Places in which the symbols of each row and of each of the others differ, as [`common`] has its counts. A symbol is
+/// `planes` bits, bit p of all places in plane p; a row is its planes, one after another.
 #[inline(always)]
 pub(crate) fn differing(rows: [&[u64]; ROWS], others: &[Words], planes: usize, counts: &mut [Counts]) {
     match planes {

@@ -1,7 +1,8 @@
 //! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never rewritten. However a run ends, the records
-//! appended before are good; a record that was cut is left out and computed again.
+//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never
+//! rewritten. However a run ends, the records appended before are good; a record that was cut is left out and computed
+//! again.
 //!
 //! | part | bytes |
 //! | --- | --- |
@@ -152,8 +153,8 @@ impl LogReader {
     /// Opens the log of an interrupted run.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if it is of other data, another
-    /// dissimilarity or precision.
+    /// [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if it is
+    /// of other data, another dissimilarity or precision.
     pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)

@@ -54,8 +54,8 @@ pub enum Ambiguous {
 
 /// Aligned sequences and the counts about them, as a [`Metric`].
 ///
-/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says how the place counts; for [`Measure::Hamming`] symbols are
-/// just symbols. Two sequences without a place in common have no p-distance.
+/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says how the place counts;
+/// for [`Measure::Hamming`] symbols are just symbols. Two sequences without a place in common have no p-distance.
 ///
 /// # Example
 /// ```
@@ -88,7 +88,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Turns sequences into planes, with ambiguous letters left out. Cost: one pass over the letters; up to 10 bits a letter.
+    /// Turns sequences into planes, with ambiguous letters left out. Cost: one pass over the letters; up to 10 bits a
+    /// letter.
     ///
     /// # Errors
     /// As [`with_ambiguous`](Self::with_ambiguous).

@@ -1,4 +1,5 @@
-//! Turns counted differences into distances: shares of places, and the corrections for places that changed more than once.
+//! Turns counted differences into distances: shares of places, and the corrections for places that changed more than
+//! once.
 //!
 //! Jukes and Cantor (1969) and Kimura (1980) estimate how many substitutions, falling at random, explain the
 //! differences that are seen. There is no answer once three places in four differ, which is as many as chance gives.
@@ -8,7 +9,8 @@
 /// The largest corrected distance, in substitutions a place: the limit of the papers' group.
 pub const SATURATED: f64 = 10.0;
 
-/// The distance of Jukes and Cantor from the share `p` of places that differ: `-3/4 ln(1 - 4p/3)`, in substitutions a place.
+/// The distance of Jukes and Cantor from the share `p` of places that differ: `-3/4 ln(1 - 4p/3)`, in substitutions a
+/// place.
 ///
 /// # Example
 /// ```

@@ -103,7 +103,8 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the entry to a loop. The compiler vectorises it, one copy for each instruction set. Of some loops aarch64 has a form of its own.
+/// Declares the entry to a loop. The compiler vectorises it, one copy for each instruction set. Of some loops aarch64
+/// has a form of its own.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*

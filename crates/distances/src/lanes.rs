@@ -1,8 +1,9 @@
 //! Whole numbers side by side, one pair of sequences a lane: the shape in which alignments are computed.
 //!
-//! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and compiled for each instruction set
-//! ([`crate::dispatch`]). Whole numbers are exact, so the sets cannot differ; `lanes/plain.rs` is the reference all the same, and runs where there is no
-//! other. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions.
+//! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and
+//! compiled for each instruction set ([`crate::dispatch`]). Whole numbers are exact, so the sets cannot differ;
+//! `lanes/plain.rs` is the reference all the same, and runs where there is no other. Only `lanes/x86.rs` and
+//! `lanes/neon.rs` name instructions.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;

@@ -53,8 +53,9 @@ pub trait Metric: Sync {
     /// A number that tells the data from others.
     fn fingerprint(&self) -> u64;
 
-    /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items; NaN where there is none. Where
-    /// both ranges begin with the same item, only values above the diagonal count, and the others may be left as they are.
+    /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items;
+    /// NaN where there is none. Where both ranges begin with the same item, only values above the diagonal count, and
+    /// the others may be left as they are.
     ///
     /// # Panics
     /// If a range goes beyond the items or the length of `values` is another.

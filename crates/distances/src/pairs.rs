@@ -30,10 +30,12 @@ impl std::fmt::Debug for Finished<'_> {
 /// The dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts from the
 /// beginning, or from the steps that an interrupted run kept.
 ///
-/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are `done`, and of how many `pairs`. It looks for no
-/// interrupt within a step, and offers no checkpoint; [`all_pairs_keeping`] offers the finished part.
+/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are
+/// `done`, and of how many `pairs`. It looks for no interrupt within a step, and offers no checkpoint;
+/// [`all_pairs_keeping`] offers the finished part.
 ///
-/// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same steps that were kept.
+/// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same
+/// steps that were kept.
 ///
 /// # Errors
 /// [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. [`Error::TooLarge`] if no memory
@@ -78,8 +80,9 @@ pub fn all_pairs<T: Precision>(
     all_pairs_keeping(metric, execution, kept, observer, &mut |_| {})
 }
 
-/// The same, with `keep` offered the finished part after each step but the last, on the lead only. [`Log::append`](crate::checkpoint::Log::append) keeps the pairs that it has not yet. The
-/// observer hears of a step first; if it stops the run there, `keep` is offered that step all the same.
+/// The same, with `keep` offered the finished part after each step but the last, on the lead only.
+/// [`Log::append`](crate::checkpoint::Log::append) keeps the pairs that it has not yet. The observer hears of a step
+/// first; if it stops the run there, `keep` is offered that step all the same.
 ///
 /// # Errors
 /// As for [`all_pairs`].

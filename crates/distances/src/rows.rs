@@ -80,7 +80,8 @@ impl FromStr for Measure {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. Of angles each row is divided by a power of two, and for the correlation centred by its mean.
+    /// Row after row; 0 where a value is missing. Of angles each row is divided by a power of two, and for the
+    /// correlation centred by its mean.
     values: Vec<f64>,
     /// 1 where a value is present, 0 where it is missing; empty if none is.
     presence: Vec<f64>,
@@ -237,7 +238,8 @@ impl Metric for Compared {
     }
 }
 
-/// One less the cosine of two vectors, from their product and squared lengths; nothing if either has no length. Symmetric bit by bit.
+/// One less the cosine of two vectors, from their product and squared lengths; nothing if either has no length.
+/// Symmetric bit by bit.
 fn unlike(product: f64, first: f64, second: f64) -> Option<f64> {
     let length = first.sqrt() * second.sqrt();
     (length > 0.0).then(|| (1.0 - product / length).clamp(0.0, 2.0))
@@ -249,7 +251,8 @@ fn is_held(squares: f64) -> bool {
     (1e-290..f64::INFINITY).contains(&squares)
 }
 
-/// The length of a vector whose squares may be no numbers. The sign of a difference does not matter, so it is symmetric bit by bit.
+/// The length of a vector whose squares may be no numbers. The sign of a difference does not matter, so it is symmetric
+/// bit by bit.
 fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = differences.clone().fold(0.0_f64, |largest, difference| largest.max(difference.abs()));
     if largest == 0.0 || largest.is_infinite() {
@@ -259,7 +262,8 @@ fn length_of(differences: impl Iterator<Item = f64> + Clone) -> f64 {
     largest * squares.fold(0.0, |sum, square| sum + square).sqrt()
 }
 
-/// Divides a row by the power of two at its largest value, so that no square overflows or vanishes. Angles are the same, to the bit.
+/// Divides a row by the power of two at its largest value, so that no square overflows or vanishes. Angles are the
+/// same, to the bit.
 fn scale_to_one(row: &mut [f64]) {
     let largest = row.iter().filter(|value| !value.is_nan()).fold(0.0_f64, |largest, value| largest.max(value.abs()));
     if largest > 0.0 {
@@ -274,8 +278,8 @@ fn scale_to_one(row: &mut [f64]) {
 /// squares of the one and of the other; values of the one and of the other.
 pub(crate) type Sums = [Vec<f64>; 6];
 
-// The loops, each over one row and a block of others laid across. They multiply and add in two roundings and in the order of columns, so that an
-// instruction set that has both in one, or wider registers, gives the same bits.
+// The loops, each over one row and a block of others laid across. They multiply and add in two roundings and in the
+// order of columns, so that an instruction set that has both in one, or wider registers, gives the same bits.
 
 #[inline(always)]
 pub(crate) fn squared_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {

@@ -14,8 +14,9 @@
 //!      4 b c . . a
 //! ```
 //!
-//! If m is even, the opposite leaf, k = m / 2, would come up twice: then every other leaf of each half has it. In step 0 only pairs above the diagonal count.
-//! A step is cut into parts of at most [`PART_ROWS`] rows a leaf, so that a run can report and stop often.
+//! If m is even, the opposite leaf, k = m / 2, would come up twice: then every other leaf of each half has it. In step
+//! 0 only pairs above the diagonal count. A step is cut into parts of at most [`PART_ROWS`] rows a leaf, so that a run
+//! can report and stop often.
 
 use std::ops::Range;
 
@@ -66,8 +67,8 @@ impl Schedule {
         (self.leaves() / 2 + 1) * self.parts
     }
 
-    /// Rows and columns of a leaf's tile in a step; `None` if it has none. Where the ranges overlap, which they do in the first steps only, the pairs above the
-    /// diagonal count.
+    /// Rows and columns of a leaf's tile in a step; `None` if it has none. Where the ranges overlap, which they do in
+    /// the first steps only, the pairs above the diagonal count.
     ///
     /// # Panics
     /// If there is no such leaf or step.
@@ -115,7 +116,8 @@ impl Schedule {
         }
     }
 
-    /// Whether of two opposite leaves this one has the tile: even ones of the first half, and those opposite the odd ones.
+    /// Whether of two opposite leaves this one has the tile: even ones of the first half, and those opposite the odd
+    /// ones.
     fn has_opposite(&self, leaf: usize) -> bool {
         let half = self.leaves() / 2;
         (leaf % half).is_multiple_of(2) == (leaf < half)
@@ -181,7 +183,8 @@ mod tests {
                         leaves.flat_map(|leaf| (0..schedule.steps()).map(move |step| schedule.pairs(leaf, step))).sum()
                     })
                     .collect();
-                // A leaf's share is 32 rows of half of all columns; ranks differ by one leaf and the last leaf's missing rows.
+                // A leaf's share is 32 rows of half of all columns; ranks differ by one leaf and the last leaf's
+                // missing rows.
                 let leaf = 32 * items as u64 / 2;
                 let (least, most) = (work.iter().min().unwrap(), work.iter().max().unwrap());
                 assert!(most - least <= 2 * leaf, "{items} items on {ranks} ranks: {least} to {most}");

@@ -27,7 +27,8 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for codes that stand for several.
+    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for codes that stand
+    /// for several.
     ///
     /// The table follows from the sets of nucleotides that two codes stand for: their common ones decide.
     pub fn ednafull() -> Self {

@@ -1,4 +1,5 @@
-//! The Tanimoto dissimilarity of fingerprints: one less the share of common bits among the bits that either has (Jaccard's).
+//! The Tanimoto dissimilarity of fingerprints: one less the share of common bits among the bits that either has
+//! (Jaccard's).
 
 use std::ops::Range;
 
@@ -9,7 +10,8 @@ use crate::bits::{Across, Counts, LANES, ROWS, in_turn};
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)` with `a`, `b` the bits of each and `c` those in common. Two rows without any bit are the same: 0.
+/// Fingerprints as a [`Metric`]: `1 - c / (a + b - c)` with `a`, `b` the bits of each and `c` those in common. Two rows
+/// without any bit are the same: 0.
 ///
 /// Cost: one AND and one count a word and pair, eight pairs at a time where the processor can.
 ///

@@ -6,8 +6,9 @@
 //! | [`export`] | copies a folder that is in order into a new backup |
 //! | [`import`] | checks a backup, and copies it into a new folder |
 //!
-//! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256. Copies appear by renaming the folder, all or
-//! nothing. A node that runs changes its files, so that it has to be stopped first; where it keeps data sets, that is found out.
+//! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256.
+//! Copies appear by renaming the folder, all or nothing. A node that runs changes its files, so that it has to be
+//! stopped first; where it keeps data sets, that is found out.
 
 use std::collections::BTreeMap;
 use std::fmt;

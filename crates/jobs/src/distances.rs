@@ -1,5 +1,5 @@
-//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under the contract `lehr.distances` 1.1.
-//! Its options are those of `lehr_methods::distances`.
+//! Dissimilarities of all pairs as a method: the library's `all_pairs` over sequences, fingerprints or records, under
+//! the contract `lehr.distances` 1.1. Its options are those of `lehr_methods::distances`.
 //!
 //! The columns of the table `items` decide the comparison. They are `sequence` (as FASTA is read), `fingerprint` (as
 //! FPS is read), or else numbers, which may be missing. There are three output tables. `matrix` has the pairs (0,1),
@@ -206,7 +206,8 @@ struct Found {
     extent: Extent,
 }
 
-/// Compares all pairs, from the beginning or from the checkpoint of the job. Nothing in a process that is not to give them.
+/// Compares all pairs, from the beginning or from the checkpoint of the job. Nothing in a process that is not to give
+/// them.
 fn matrix<T: Precision>(
     job: &Job,
     (path, unkept): (&Path, &Mutex<Option<String>>),

@@ -3,8 +3,8 @@
 //! A data set is a [`Table`] with a name in the service of data sets ([`DatasetService`], contract
 //! [`datasets::Datasets`]). A method is a function of tables ([`Method`]). The service around it (contract
 //! [`jobs::Jobs`], one for all methods) runs it as jobs. They queue, report their progress, can be cancelled, and
-//! survive a restart. Outputs are data sets again, so that a next step takes them by name. [`Distances`] compares items; all
-//! that `lehr-methods` declares join it ([`declared`]).
+//! survive a restart. Outputs are data sets again, so that a next step takes them by name. [`Distances`] compares
+//! items; all that `lehr-methods` declares join it ([`declared`]).
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -17,7 +17,8 @@
 //! | all of it on a node | [`Setup`] |
 //! | a backup of the folder of a node | [`backup`] |
 //!
-//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are: `docs/design/jobs.md`.
+//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are:
+//! `docs/design/jobs.md`.
 #![forbid(unsafe_code)]
 
 pub mod backup;

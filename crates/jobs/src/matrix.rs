@@ -1,4 +1,5 @@
-//! Dissimilarities of all pairs as tables: the result of the method of distances, and the input of declared methods on a matrix.
+//! Dissimilarities of all pairs as tables: the result of the method of distances, and the input of declared methods on
+//! a matrix.
 //!
 //! | table of a matrix of N items | rows | columns of numbers |
 //! | --- | --- | --- |
@@ -53,7 +54,8 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
 }
 
 impl Table {
-    /// The table as the dissimilarities of all pairs: a column of N (N - 1) / 2 numbers, or N columns of N. Messages call it `name`.
+    /// The table as the dissimilarities of all pairs: a column of N (N - 1) / 2 numbers, or N columns of N. Messages
+    /// call it `name`.
     ///
     /// # Errors
     /// [`Failure::Input`]: a table of another shape, values that are no dissimilarities.

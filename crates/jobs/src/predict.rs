@@ -28,7 +28,8 @@ pub(crate) fn model(of_job: serde_json::Value) -> Result<ModelFile, Fault> {
 /// The rows of a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`]; [`Code::InsufficientResources`].
+/// [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`];
+/// [`Code::InsufficientResources`].
 pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Table, Fault> {
     let said = asked.media_type.as_deref();
     let form = asked.file_format.or_else(|| Form::of_media_type(said?)).ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! A job in several processes: this program as a child of `mpiexec`, in a folder of the job, for any method that [spreads](crate::Method::SPREADS).
+//! A job in several processes: this program as a child of `mpiexec`, in a folder of the job, for any method that
+//! [spreads](crate::Method::SPREADS).
 //!
 //! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of
 //! the processes ([`Part::lead`]) reads it, and the others ([`Part::follow`]) get it from that one. All make the same
@@ -108,8 +109,8 @@ pub(crate) fn run(
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let shown = spread.mpiexec.display();
     let mut child = child.map_err(|error| Failure::Environment(format!("{shown}: {error}")))?;
-    // The other end of their input is held here and nowhere else, until they are to stop. So if this process is killed they hear of it, save and
-    // end. Something comes first, since launchers may give an empty input.
+    // The other end of their input is held here and nowhere else, until they are to stop. So if this process is killed
+    // they hear of it, save and end. Something comes first, since launchers may give an empty input.
     if let Some(input) = &mut child.stdin {
         // Refused only by processes that have ended.
         let _ = input.write_all(b"\n");
@@ -144,7 +145,8 @@ fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     fs::rename(copy, to)
 }
 
-/// The last words of processes that leave no outcome: their errors, without what launchers say about these, or else all.
+/// The last words of processes that leave no outcome: their errors, without what launchers say about these, or else
+/// all.
 fn said(lines: &[String]) -> String {
     let mut errors: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("error: ")).collect();
     // Each process may have found the same.

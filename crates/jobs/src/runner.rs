@@ -1,4 +1,5 @@
-//! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes into the document.
+//! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes
+//! into the document.
 //!
 //! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and
 //! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
@@ -135,7 +136,8 @@ impl Runner {
                 Beginning::Kept | Beginning::Volatile => {
                     unknown.into_iter().for_each(|path| Saved::File(path.with_extension("checkpoint")).forget());
                 }
-                // Only a document that is as it was left says which jobs are gone. Aside, since new jobs may get the same ids.
+                // Only a document that is as it was left says which jobs are gone. Aside, since new jobs may get the
+                // same ids.
                 Beginning::New | Beginning::Restored if !unknown.is_empty() => {
                     let aside = folder.join("unknown");
                     std::fs::create_dir_all(&aside).map_err(failed)?;

@@ -74,7 +74,8 @@ impl MethodService {
         self.document.jobs.get_mut(job).ok_or_else(|| unknown(job))
     }
 
-    /// The data set that a job made under a name of its method. `lost` is the message if a job that is done has made none.
+    /// The data set that a job made under a name of its method. `lost` is the message if a job that is done has made
+    /// none.
     fn output(&self, job: &str, name: &str, lost: impl FnOnce(&Record) -> String) -> Result<String, Fault> {
         let record = self.document.jobs.get(job).ok_or_else(|| unknown(job))?;
         record.outputs.get(name).cloned().ok_or_else(|| {
@@ -177,7 +178,8 @@ impl Service for MethodService {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
-            // An older node has kept them without what is new. Those that cannot be read any more are told when the job runs.
+            // An older node has kept them without what is new. Those that cannot be read any more are told when the job
+            // runs.
             if let Ok(options) = self.runner.method().complete(&job.options) {
                 job.options = options;
             }

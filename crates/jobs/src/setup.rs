@@ -56,7 +56,8 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside another.
+    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside
+    /// another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
@@ -80,7 +81,8 @@ impl Setup {
     /// Starts the service of a method at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its settings cannot be meant.
+    /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its
+    /// settings cannot be meant.
     ///
     /// # Example
     /// See [`Setup`].
@@ -149,7 +151,8 @@ impl Setup {
         host.start_as(placement, describe, make).await
     }
 
-    /// Starts a service by its contract's name: that of data sets, or one of the methods that come with this crate. Nothing for another contract.
+    /// Starts a service by its contract's name: that of data sets, or one of the methods that come with this crate.
+    /// Nothing for another contract.
     ///
     /// # Errors
     /// As for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
@@ -176,11 +179,12 @@ impl Setup {
         }
     }
 
-    /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by workflows.
+    /// Lets these services be made by the names of their contracts, as this says: by [`Host::create`], by manifests, by
+    /// workflows.
     ///
     /// A placement may decide partners, cores (those of the handlers are those of the jobs) and how many requests wait.
-    /// This decides which state is kept. And they are not started again after a crash, because jobs of the life that crashed
-    /// may still be computing.
+    /// This decides which state is kept. And they are not started again after a crash, because jobs of the life that
+    /// crashed may still be computing.
     ///
     /// # Example
     /// ```

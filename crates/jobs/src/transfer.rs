@@ -131,7 +131,8 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 /// already.
 ///
 /// # Errors
-/// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it goes on.
+/// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it
+/// goes on.
 ///
 /// # Example
 /// ```

@@ -1,6 +1,7 @@
 //! `model.json`: the model of a command, in a form that `lehr predict` reads.
 //!
-//! The columns by name, how they were scaled, and the model in the units of the scaled columns. Numbers are written so that they read back to the same bits.
+//! The columns by name, how they were scaled, and the model in the units of the scaled columns. Numbers are written so
+//! that they read back to the same bits.
 
 use std::fs;
 use std::path::Path;
@@ -189,7 +190,8 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a model's.
+    /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a
+    /// model's.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         // The folder of results stands for the model in it.
         let inside = path.join("model.json");

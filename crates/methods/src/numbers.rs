@@ -87,8 +87,8 @@ pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
 }
 
-/// Rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`, `12 rows have (1, 2, 3, 4, 5 and 7 more)`.
-/// Nothing for no rows.
+/// Rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`, `12 rows have (1, 2, 3,
+/// 4, 5 and 7 more)`. Nothing for no rows.
 pub fn named_rows(rows: &[usize], one: &str, several: &str) -> Option<String> {
     const NAMED: usize = 5;
     let names: Vec<String> = rows.iter().take(NAMED).map(|row| (row + 1).to_string()).collect();
@@ -144,7 +144,8 @@ pub fn left_aligned<const N: usize>(rows: &[[String; N]]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Columns of text below their heads, each aligned on the right, a line end behind every row. All columns have as many cells.
+/// Columns of text below their heads, each aligned on the right, a line end behind every row. All columns have as many
+/// cells.
 pub fn aligned(columns: &[(&str, Vec<String>)]) -> String {
     let width = |(head, cells): &(&str, Vec<String>)| {
         cells.iter().map(|cell| cell.chars().count()).chain([head.chars().count()]).max().unwrap_or(0)

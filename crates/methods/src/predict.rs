@@ -135,7 +135,8 @@ impl Predicted {
     /// For rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions that are not in degrees.
+    /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions
+    /// that are not in degrees.
     pub fn of_points(model: &ModelFile, points: &Points, memberships: bool) -> Result<Self, Refusal> {
         if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
             let expected = "rows of bits, as --cost bernoulli takes".into();
@@ -165,15 +166,16 @@ impl Predicted {
         let said = Self::of(model, model.scaled(rows.values()), memberships)?;
         let width = model.columns.len();
         let without = without_values(rows.values(), width);
-        let given = if matches!(said, Prediction::Places(_)) { "the middle of the map" } else { "the heaviest component" };
+        let given =
+            if matches!(said, Prediction::Places(_)) { "the middle of the map" } else { "the heaviest component" };
         let note = |rows| format!("{rows} no value at all, so {given} is given");
         let notes = named_rows(&without, "has", "have").map(note).into_iter().collect();
         Ok(Self { said, without_values: Vec::new(), notes })
     }
 
-    /// Of an ordinary table, for a model whose columns were prepared: the result, the names of the rows, and remarks for their
-    /// owner. A row without a value in any of the model's columns has no result. Rows are called
-    /// by the texts of `id`, or of the column that named the model's rows where the table has it.
+    /// Of an ordinary table, for a model whose columns were prepared: the result, the names of the rows, and remarks
+    /// for their owner. A row without a value in any of the model's columns has no result. Rows are called by the texts
+    /// of `id`, or of the column that named the model's rows where the table has it.
     ///
     /// # Errors
     /// [`Refusal::Data`]: columns that are missing or read differently.

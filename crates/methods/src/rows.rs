@@ -429,7 +429,8 @@ impl Rows {
         warnings
     }
 
-    /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns unscaled.
+    /// A centre in the units of the columns: longitude and latitude in degrees on the sphere, else the columns
+    /// unscaled.
     pub fn center(&self, center: &[f64]) -> Vec<f64> {
         match &self.kind {
             Kind::Plain => center.to_vec(),

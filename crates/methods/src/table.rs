@@ -26,7 +26,8 @@ pub enum Column<'a> {
     Weights(Vec<f64>),
     /// The numbers of clusters.
     Labels {
-        /// One for each row; [`OUTLIER`] for none, which is shown as -1; [`UNLABELLED`] where nothing is known of the row.
+        /// One for each row; [`OUTLIER`] for none, which is shown as -1; [`UNLABELLED`] where nothing is known of the
+        /// row.
         of_rows: &'a [u32],
         /// Whether rows may be in no cluster.
         may_be_none: bool,

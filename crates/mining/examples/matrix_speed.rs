@@ -1,10 +1,11 @@
 //! One iteration of SMACOF and one sweep of pairwise annealing beside reading the matrix once, on one core.
 //!
-//! `cargo run --release -p lehr-mining --example matrix_speed -- [ITEMS]` (4,000 if none are named). All sides take their turn in each of 15 rounds; given are the least, the median and the largest ratio
-//! to reading. Reading adds up the words of the matrix: what the memory can do.
+//! `cargo run --release -p lehr-mining --example matrix_speed -- [ITEMS]` (4,000 if none are named). All sides take
+//! their turn in each of 15 rounds; given are the least, the median and the largest ratio to reading. Reading adds up
+//! the words of the matrix: what the memory can do.
 //!
-//! `matrix_speed -- ITEMS blocks`: an iteration of SMACOF in square blocks of 16 to 1,024 rows and columns, beside blocks of 64 (paper 003, section 5.1), and as it is computed: bands of 32 rows,
-//! strips of 1,024 or 2,048 columns.
+//! `matrix_speed -- ITEMS blocks`: an iteration of SMACOF in square blocks of 16 to 1,024 rows and columns, beside
+//! blocks of 64 (paper 003, section 5.1), and as it is computed: bands of 32 rows, strips of 1,024 or 2,048 columns.
 #![allow(clippy::disallowed_macros, reason = "an example prints")]
 
 use lehr_numerics::compact::{Block, Columns, Entry, Stored, add_products};

@@ -15,7 +15,8 @@ pub struct Agreement {
     pub classes: usize,
     /// clusters x classes: how many items have both labels.
     pub counts: Vec<u64>,
-    /// Hubert and Arabie's index: 1 at most, about 0 by chance. Where both labellings leave no choice (all in one cluster, each item alone), 1.
+    /// Hubert and Arabie's index: 1 at most, about 0 by chance. Where both labellings leave no choice (all in one
+    /// cluster, each item alone), 1.
     pub adjusted_rand: f64,
 }
 

@@ -102,7 +102,8 @@ pub enum Error {
         /// The limit.
         least: f64,
     },
-    /// A component's covariance is no longer positive definite: raise the regularisation, or ask for fewer components or a simpler covariance.
+    /// A component's covariance is no longer positive definite: raise the regularisation, or ask for fewer components
+    /// or a simpler covariance.
     #[error(
         "component {component} (counted from 0) of {components} has collapsed: its covariance is not positive definite; ask for fewer components, a simpler covariance, or more regularisation"
     )]

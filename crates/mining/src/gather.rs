@@ -1,9 +1,10 @@
-//! Gathers values that leaves compute for their own rows, so that every rank has all of them: memberships, positions, directions.
+//! Gathers values that leaves compute for their own rows, so that every rank has all of them: memberships, positions,
+//! directions.
 //!
-//! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so that a leaf writes its own
-//! into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop that is
-//! already in the next round writes the other side. Nobody is two rounds ahead, because a round ends when all leaves
-//! have been mapped.
+//! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so that a leaf writes
+//! its own into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop
+//! that is already in the next round writes the other side. Nobody is two rounds ahead, because a round ends when all
+//! leaves have been mapped.
 
 use crate::Error;
 use crate::round::{LeafCells, Partition, Rounds};

@@ -8,7 +8,8 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::Error;
 use crate::rows::RowMajor;
 
-/// Rows for a mixture or a map: borrowed from [`Points`], or from [`Incomplete`] rows, whose missing cells are left out of every distance and density.
+/// Rows for a mixture or a map: borrowed from [`Points`], or from [`Incomplete`] rows, whose missing cells are left out
+/// of every distance and density.
 ///
 /// # Example
 /// ```

@@ -1,9 +1,9 @@
 //! K-means: weighted points, starts drawn by k-means++, Lloyd's sweeps to the fixed point, the best of several starts.
 //!
-//! The baseline in the house: the method that annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is here to be
-//! compared with on the same rows, ranks and kernels. Sources: Arthur and Vassilvitskii, "k-means++: the advantages of
-//! careful seeding" (2007), with several candidates for each centre, as they recommend. Lloyd, "Least squares
-//! quantization in PCM" (1982).
+//! The baseline in the house: the method that annealing ([`vector::cluster`](crate::vector::cluster)) makes needless is
+//! here to be compared with on the same rows, ranks and kernels. Sources: Arthur and Vassilvitskii, "k-means++: the
+//! advantages of careful seeding" (2007), with several candidates for each centre, as they recommend. Lloyd, "Least
+//! squares quantization in PCM" (1982).
 
 mod fit;
 mod model;

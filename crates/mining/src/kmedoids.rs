@@ -44,7 +44,8 @@ impl Resumable for Parameters {
 /// Items of weight 0 are no medoids and influence nothing; they are labelled all the same.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];
+/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -61,8 +62,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the matrix (of a condensed one a full copy), and on
-/// each rank some numbers for each item.
+/// Cost: K readings of the matrix for the start, then some more until no swap gains, N² operations each. Memory: the
+/// matrix (of a condensed one a full copy), and on each rank some numbers for each item.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

@@ -1,4 +1,5 @@
-//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is about 1.
+//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is about
+//! 1.
 //!
 //! A full matrix is read where it is. Of a condensed one the rows are written out once, because a pass reads whole
 //! rows. The other half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half
@@ -267,7 +268,8 @@ fn power_of_two_above(value: f64) -> f64 {
     if value > 0.0 { 2f64.powi(libm::log2(value).ceil().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }
 
-/// Weights of items as they are used: checked, and divided by a power of two, which comes second, so that they are about 1.
+/// Weights of items as they are used: checked, and divided by a power of two, which comes second, so that they are
+/// about 1.
 ///
 /// # Errors
 /// [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.

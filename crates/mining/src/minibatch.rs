@@ -49,7 +49,8 @@ impl Checkpoint {
 
 /// Clusters a stream by mini-batches.
 ///
-/// The source is asked for the rows of the sample, then for those of one batch after the other. Rows of weight 0 influence nothing.
+/// The source is asked for the rows of the sample, then for those of one batch after the other. Rows of weight 0
+/// influence nothing.
 ///
 /// # Errors
 /// Those of [`Parameters::check`], and those of the source. [`Error::TooManyClusters`] if the sample has fewer rows
@@ -76,8 +77,9 @@ impl Checkpoint {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: annealing of the sample; then one pass of N x K x D operations over each batch, fewer in up to 16 dimensions. Memory: a batch, a copy of it in the precision asked for, and several times
-/// K x D numbers, however long the stream is.
+/// Cost: annealing of the sample; then one pass of N x K x D operations over each batch, fewer in up to 16 dimensions.
+/// Memory: a batch, a copy of it in the precision asked for, and several times K x D numbers, however long the stream
+/// is.
 pub fn cluster(
     source: &mut dyn Source,
     parameters: &Parameters,

@@ -110,7 +110,8 @@ impl Number {
         below.into_iter().chain(above).collect()
     }
 
-    /// The candidates to show where there is room for few: the one chosen, two below it, three above it, and the runners-up.
+    /// The candidates to show where there is room for few: the one chosen, two below it, three above it, and the
+    /// runners-up.
     pub fn shortlist(&self) -> Vec<&Candidate> {
         let runners_up = self.runners_up();
         let near = self.clusters.saturating_sub(2)..=self.clusters + 3;
@@ -175,8 +176,8 @@ impl Number {
     }
 }
 
-/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets the number of
-/// cells that are left after each merge.
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets
+/// the number of cells that are left after each merge.
 ///
 /// # Errors
 /// Those of `grow`; [`Error::Stopped`] if `hear` says stop.
@@ -229,8 +230,9 @@ pub(crate) fn choose(
 }
 
 impl Number {
-    /// Looks at the clusters that annealing made for the number. They have the least cost, so they may be others than the merged cells, which have a valley between
-    /// every two. If they cost far less and have none, the next smaller number that is separated takes its place. Says whether it does.
+    /// Looks at the clusters that annealing made for the number. They have the least cost, so they may be others than
+    /// the merged cells, which have a valley between every two. If they cost far less and have none, the next smaller
+    /// number that is separated takes its place. Says whether it does.
     pub(crate) fn gives_way(&mut self, sample: &Sample, centers: &[f64]) -> bool {
         let unit = sample.length * sample.length / self.rows as f64;
         let Some(at) = self.candidates.iter().position(|candidate| candidate.clusters == self.clusters) else {

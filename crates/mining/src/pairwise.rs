@@ -47,10 +47,12 @@ impl Resumable for Parameters {
 
 /// Clusters items by their dissimilarities.
 ///
-/// `weights` are one for each item: a weight of 3 is three items that are 0 apart. Dissimilarities are used as they are given: their squares have other temperatures and other clusters.
+/// `weights` are one for each item: a weight of 3 is three items that are 0 apart. Dissimilarities are used as they are
+/// given: their squares have other temperatures and other clusters.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if the
+/// observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -65,8 +67,8 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: some hundred readings of the matrix, N² K multiply-adds each, and as many again for division tests. Memory: the matrix (of a condensed one a full copy), and some N x K
-/// numbers a rank.
+/// Cost: some hundred readings of the matrix, N² K multiply-adds each, and as many again for division tests. Memory:
+/// the matrix (of a condensed one a full copy), and some N x K numbers a rank.
 pub fn cluster(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

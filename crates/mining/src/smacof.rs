@@ -48,7 +48,8 @@ impl Resumable for Parameters {
 /// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together;
+/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -65,8 +66,9 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: an iteration reads the matrix once, N² (5 dimension + 20) operations; weights of pairs and missing pairs add a few readings. Some tens to hundreds of iterations. Memory: the
-/// matrix (of a condensed one a full copy), and some N x dimension numbers a rank.
+/// Cost: an iteration reads the matrix once, N² (5 dimension + 20) operations; weights of pairs and missing pairs add a
+/// few readings. Some tens to hundreds of iterations. Memory: the matrix (of a condensed one a full copy), and some N x
+/// dimension numbers a rank.
 pub fn embed(
     input: &Input<'_>,
     parameters: &Parameters,

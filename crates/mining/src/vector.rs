@@ -65,7 +65,8 @@ impl Checkpoint {
 /// result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the
+/// checkpoint then).
 ///
 /// # Example
 /// ```
@@ -218,7 +219,8 @@ fn choose_number(
     // Growth goes on past the number.
     let room = (most_centers as f64 / parameters.overshoot) as usize;
     let most = parameters.max_clusters.map_or(room, |most| most.min(room)).max(1);
-    // Each process comes to the same number by itself, on all its threads. One that gave up alone would leave the others waiting.
+    // Each process comes to the same number by itself, on all its threads. One that gave up alone would leave the
+    // others waiting.
     let alone = Execution { engine: Engine::Loop, ranks: 1, job: None, ..*execution };
     let interrupt = observer.interrupt().filter(|_| execution.job.is_none());
     let points = sample.points();

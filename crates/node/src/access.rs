@@ -48,7 +48,8 @@ pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<
     }
     let said = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let Some(origin) = headers.get(header::ORIGIN) else {
-        // A browser says so if another site's page asks without an origin, as for a picture or a script. A link may be followed.
+        // A browser says so if another site's page asks without an origin, as for a picture or a script. A link may be
+        // followed.
         let is_foreign = said("sec-fetch-site") == Some("cross-site") && said("sec-fetch-mode") != Some("navigate");
         let fault = || Fault::new(Code::PermissionDenied, "pages of other sites may not load anything here");
         return if is_foreign { Err(fault()) } else { Ok(()) };
@@ -134,7 +135,8 @@ fn visible(edge: &Edge, caller: &str) -> Vec<Endpoint> {
 /// The same for a page about them.
 ///
 /// # Errors
-/// [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none: an empty page would say that nothing is there.
+/// [`Code::Unauthenticated`] or [`Code::PermissionDenied`] if there is none: an empty page would say that nothing is
+/// there.
 pub(crate) fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
     let endpoints = visible(edge, caller);
     if !endpoints.is_empty() || edge.policy().is_none() {

@@ -159,7 +159,8 @@ impl Client {
         Self::with(token, None)
     }
 
-    /// A client for nodes that speak TLS. It trusts certificates that these authorities have signed, and shows its own to nodes that ask.
+    /// A client for nodes that speak TLS. It trusts certificates that these authorities have signed, and shows its own
+    /// to nodes that ask.
     ///
     /// # Errors
     /// As for [`new`](Self::new).
@@ -203,7 +204,8 @@ impl Client {
 
     /// A link to the service at an address, `http://node:port/path` or `https://…`. Nothing is sent yet.
     ///
-    /// A host whose services are to have partners on other nodes is given this: [`Host::reach_by`](lehr_services::Host::reach_by).
+    /// A host whose services are to have partners on other nodes is given this:
+    /// [`Host::reach_by`](lehr_services::Host::reach_by).
     ///
     /// # Errors
     /// [`Code::InvalidValue`] if the address cannot be meant.
@@ -244,7 +246,8 @@ impl Client {
             self.shared.thread.handle().spawn(serve_node(origin.clone(), self.shared.trust.clone(), jobs));
             sender
         });
-        // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an answer.
+        // The task ends with the client only; if the runtime is gone, the answer's sender is dropped, and that is an
+        // answer.
         let _ = node.send(job);
     }
 }
@@ -292,7 +295,8 @@ enum Spoken {
     Http1(http1::SendRequest<Full<Bytes>>),
 }
 
-/// Connects to a node; `is_old` says that it is known to speak HTTP/1.1 only. Behind TLS that is settled with the connection.
+/// Connects to a node; `is_old` says that it is known to speak HTTP/1.1 only. Behind TLS that is settled with the
+/// connection.
 async fn connect(node: &Origin, trust: &Trusting, is_old: bool) -> Result<Spoken, Fault> {
     let connected = async {
         let stream = TcpStream::connect(&node.address()).await.map_err(|error| unreachable(node, error))?;
@@ -511,8 +515,8 @@ impl HttpLink {
         Box::pin(async move { answered.await.unwrap_or_else(|_| Err(unreachable(&node, "the client has gone"))) })
     }
 
-    /// Asks the node for its list of services, each with path, contract, version and phase. A path of the address is where a proxy has put the
-    /// node, or else a service of it.
+    /// Asks the node for its list of services, each with path, contract, version and phase. A path of the address is
+    /// where a proxy has put the node, or else a service of it.
     ///
     /// # Errors
     /// Why the node could not be asked.

@@ -33,7 +33,8 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Packs an answer if the client takes that and it is worth it. A worker does it: the thread of the edge has others to serve.
+/// Packs an answer if the client takes that and it is worth it. A worker does it: the thread of the edge has others to
+/// serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,

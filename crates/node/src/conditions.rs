@@ -1,4 +1,5 @@
-//! Conditional requests (RFC 9110, section 13): tags of versions, and the demands of a request of the version that is there.
+//! Conditional requests (RFC 9110, section 13): tags of versions, and the demands of a request of the version that is
+//! there.
 
 use hyper::header::{self, HeaderMap, HeaderName};
 

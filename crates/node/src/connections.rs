@@ -76,7 +76,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// A place for a connection; nothing if all are in use. Those of a proxy are not counted by address: they are of many clients.
+    /// A place for a connection; nothing if all are in use. Those of a proxy are not counted by address: they are of
+    /// many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();
@@ -128,7 +129,8 @@ impl Place {
         }
     }
 
-    /// Waits until the connection has to go: it was evicted, or has been idle for as long as `limit`, and at most twice as long.
+    /// Waits until the connection has to go: it was evicted, or has been idle for as long as `limit`, and at most twice
+    /// as long.
     pub(crate) async fn ends(&self, limit: Duration) {
         let idle = async {
             let mut before = None;

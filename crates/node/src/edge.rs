@@ -384,7 +384,8 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
 /// How much more is read of a client that has been refused.
 const LINGER_BYTES: usize = 64 << 10;
 
-/// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its last words are heard.
+/// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its
+/// last words are heard.
 async fn linger(mut stream: impl AsyncRead + AsyncWrite + Unpin) {
     let _ = stream.shutdown().await;
     let mut unread = [0; 4096];

@@ -168,7 +168,8 @@ pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> 
 
 const HTML: &str = "text/html";
 
-/// Whether a client that may have a page takes it rather than a document with its text: it does, unless it likes a document better.
+/// Whether a client that may have a page takes it rather than a document with its text: it does, unless it likes a
+/// document better.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),

@@ -1,5 +1,5 @@
-//! A stream that notes why it broke. A layer above it may lose the reason: HTTP/2 says "connection error" where TLS has said which
-//! certificate is missing.
+//! A stream that notes why it broke. A layer above it may lose the reason: HTTP/2 says "connection error" where TLS has
+//! said which certificate is missing.
 
 use std::io;
 use std::pin::Pin;

@@ -1,7 +1,7 @@
 //! Changes as server-sent events, and the wishes of who wants them.
 //!
-//! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why there are no
-//! more. A line with a colon is a sign of life.
+//! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why
+//! there are no more. A line with a colon is a sign of life.
 
 use hyper::body::Bytes;
 use lehr_services::{Code, End, Events, Fault, Format, LinkEvent, Subscribe};
@@ -70,8 +70,8 @@ pub(crate) struct Source<Still> {
     pub(crate) still: Still,
 }
 
-/// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when the client goes, or does not take
-/// all events sent to it, or no source is left.
+/// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when
+/// the client goes, or does not take all events sent to it, or no source is left.
 pub(crate) fn stream<Still>(
     refused: Vec<(String, Fault)>,
     sources: Vec<Source<Still>>,
@@ -81,7 +81,8 @@ pub(crate) fn stream<Still>(
 where
     Still: Fn() -> Result<(), Fault> + Send + 'static,
 {
-    // One ahead: what waits beyond that waits in the bounded queues of the subscribers, which know what to do when they are full.
+    // One ahead: what waits beyond that waits in the bounded queues of the subscribers, which know what to do when they
+    // are full.
     let (sender, receiver) = channel(1);
     let ends: Vec<u8> =
         refused.into_iter().flat_map(|(service, fault)| last(&End::Lost(fault), &naming(&service))).collect();
@@ -108,7 +109,8 @@ where
 {
     let Source { service, mut events, place: _place, still } = source;
     let (heartbeat, mut policies) = (edge.limits().heartbeat, edge.policies());
-    // The policy may have been replaced after the request was allowed and before this task listens for that, so the first look is now.
+    // The policy may have been replaced after the request was allowed and before this task listens for that, so the
+    // first look is now.
     policies.mark_changed();
     let from = service.map_or(String::new(), |service| naming(&service));
     let gone = line.lock().await.clone();

@@ -158,7 +158,8 @@ async fn routed(
 ) -> Result<Response<Answer>, Refused> {
     let route = route(request.method(), path)?;
     if route.service().is_some() && edge.is_closing() {
-        // Before it is looked for: services go one after the other, and one that has gone would seem never to have been.
+        // Before it is looked for: services go one after the other, and one that has gone would seem never to have
+        // been.
         return Err(stopping().into());
     }
     // Looked up once: routes that are about a service use it.

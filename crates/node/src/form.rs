@@ -1,4 +1,5 @@
-//! Forms with files (`multipart/form-data`, RFC 7578), as browsers and `curl -F` send them: one part is the file, the others are fields.
+//! Forms with files (`multipart/form-data`, RFC 7578), as browsers and `curl -F` send them: one part is the file, the
+//! others are fields.
 //!
 //! An operation that takes bytes as they are takes such a form too. The file is its body, and its fields take the place
 //! of those in the address.

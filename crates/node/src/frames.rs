@@ -1,4 +1,5 @@
-//! How many frames of HTTP/2 a client may send that carry no request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those of unknown kinds.
+//! How many frames of HTTP/2 a client may send that carry no request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
+//! of unknown kinds.
 //!
 //! The library below answers or ignores each, however many come. It has bounds only for the others (requests that are
 //! taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens

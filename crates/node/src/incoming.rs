@@ -35,8 +35,9 @@ pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Re
 /// How long the rest of a body is read that belongs to a request which has been refused.
 const PASS_OVER_TIME: Duration = Duration::from_secs(5);
 
-/// Reads the rest of a body and forgets it, as far as a body may go. Many clients read no answer before they have sent all, and report a
-/// stream that closes before that as broken. A client that sent `Expect` waits for the answer, so nothing of it is read.
+/// Reads the rest of a body and forgets it, as far as a body may go. Many clients read no answer before they have sent
+/// all, and report a stream that closes before that as broken. A client that sent `Expect` waits for the answer, so
+/// nothing of it is read.
 pub(crate) async fn pass_over(edge: &Edge, request: &Request<()>, body: &mut Incoming) {
     if hyper::body::Body::is_end_stream(body) || request.headers().contains_key(header::EXPECT) {
         return;

@@ -81,7 +81,8 @@ impl Node {
         self.edge.replace_policy(policy);
     }
 
-    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log how they changed.
+    /// Looks at the files of certificates, which is done for each new connection anyway, and says in the log how they
+    /// changed.
     pub fn look_at_certificates(&self) {
         if let Some(tls) = &self.edge.settings.tls {
             tell_of_certificates(&self.edge, tls.acceptor().1);
@@ -93,7 +94,8 @@ impl Node {
         &self.host
     }
 
-    /// Ends the services ([`Host::shutdown`]), then the edge. Meanwhile requests are answered 503, also those that only wait, such as for a job's end.
+    /// Ends the services ([`Host::shutdown`]), then the edge. Meanwhile requests are answered 503, also those that only
+    /// wait, such as for a job's end.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
         self.edge.close();
         let report = self.host.shutdown(limit).await;

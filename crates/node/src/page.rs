@@ -3,7 +3,8 @@
 use lehr_services::Endpoint;
 use maud::{PreEscaped, html};
 
-/// The page, with the services that its reader may see. Links are relative, so that they work behind a proxy with a prefix.
+/// The page, with the services that its reader may see. Links are relative, so that they work behind a proxy with a
+/// prefix.
 pub(crate) fn html(services: &[Endpoint]) -> String {
     let style = "body { font: 1rem/1.5 system-ui, sans-serif; max-width: 50rem; margin: 2rem auto; padding: 0 1rem }\n\
                  td, th { text-align: left; padding-right: 2rem }";

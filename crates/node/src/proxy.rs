@@ -82,7 +82,8 @@ pub(crate) fn client(proxies: &[Network], other_end: IpAddr, headers: &HeaderMap
         named = lines(header::FORWARDED.as_str()).iter().filter_map(of).collect();
     }
     let mut client = other_end;
-    // Each proxy has added who asked it at the end. What stands before the first that is none of ours is that one's word.
+    // Each proxy has added who asked it at the end. What stands before the first that is none of ours is that one's
+    // word.
     for text in named.iter().rev() {
         let Some(address) = address(text) else { break };
         client = address;

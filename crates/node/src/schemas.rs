@@ -1,4 +1,5 @@
-//! Schemas of contracts as generators of clients read them best: each with a name, each at one place, choices of words as plain enumerations.
+//! Schemas of contracts as generators of clients read them best: each with a name, each at one place, choices of words
+//! as plain enumerations.
 //!
 //! Their meaning stays the same. Generators differ in how much of JSON Schema they know. Many give each inline object a
 //! name that two may share. Many read `oneOf` with a constant each as types without anything in common, and take `true`
@@ -8,7 +9,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a place of their own.
+/// Schemas on their way from a contract, where each has its definitions within, into one document, where they have a
+/// place of their own.
 pub(crate) struct Described<'a> {
     schemas: &'a mut Map<String, Value>,
     /// Before the names of definitions: contracts may use one name for different things.

@@ -121,7 +121,8 @@ fn demanded(headers: &HeaderMap) -> Result<Vec<Option<(u64, u64)>>, Fault> {
     }
 }
 
-/// The document of an operation: from the address, from the body, or from both where the body is bytes. `is_json` says that nothing but JSON will do.
+/// The document of an operation: from the address, from the body, or from both where the body is bytes. `is_json` says
+/// that nothing but JSON will do.
 async fn said(
     edge: &Edge,
     operation: Option<&OperationDescription>,
@@ -248,7 +249,8 @@ async fn looked_for<T>(
     poll_fn(move |polling| {
         loop {
             let is_last = looks >= most.spinning + most.yielding || !is_alone();
-            // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of this task for nothing.
+            // Nobody is to be woken while this thread looks: that would be a system call of the worker, and a turn of
+            // this task for nothing.
             let mut looking = Polling::from_waker(Waker::noop());
             let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });
             if polled.is_ready() {

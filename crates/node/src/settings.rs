@@ -56,16 +56,19 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// How many connections the node keeps at once. One more takes the place of one that is idle, and is closed at once if none is. Default: 4096.
+    /// How many connections the node keeps at once. One more takes the place of one that is idle, and is closed at once
+    /// if none is. Default: 4096.
     pub connections: usize,
     /// Connections at once from one address that is no proxy's. Default: 1024.
     pub connections_per_address: usize,
-    /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as long. Default: 2 minutes.
+    /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as
+    /// long. Default: 2 minutes.
     pub idle_time: Duration,
-    /// How old a connection may be until its client is asked to make another one; answers on their way go on. Default: 1 day.
+    /// How old a connection may be until its client is asked to make another one; answers on their way go on. Default:
+    /// 1 day.
     pub connection_age: Duration,
-    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the part that
-    /// does not is answered 503. Default: 128 MiB.
+    /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the
+    /// part that does not is answered 503. Default: 128 MiB.
     pub unsent_connection_bytes: usize,
     /// The same of all connections together. Bytes that several answers share are counted once. Default: 512 MiB.
     pub unsent_bytes: usize,
@@ -91,8 +94,8 @@ pub struct Limits {
     pub requests: usize,
     /// Subscriptions at once; one more is answered 503. Default: 4096.
     pub subscriptions: usize,
-    /// How often a sign of life is sent to a subscriber. One who does not take it within the same time again is cut off.
-    /// Default: 15 s.
+    /// How often a sign of life is sent to a subscriber. One who does not take it within the same time again is cut
+    /// off. Default: 15 s.
     pub heartbeat: Duration,
     /// Requests a second and at once from one address; more are answered 429. Default: no limit.
     pub rate: Option<Rate>,
@@ -167,7 +170,8 @@ impl Settings {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without one; [`Code::InvalidValue`] with every number that cannot be meant.
+    /// [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without one;
+    /// [`Code::InvalidValue`] with every number that cannot be meant.
     ///
     /// # Example
     /// See [`Settings`].

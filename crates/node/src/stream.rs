@@ -1,7 +1,7 @@
 //! The bytes of a connection, whatever carries them.
 //!
-//! One type for all: the protocols above are large, and would be compiled for each type of stream once more. A call through an object costs nothing beside the system
-//! call below it.
+//! One type for all: the protocols above are large, and would be compiled for each type of stream once more. A call
+//! through an object costs nothing beside the system call below it.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

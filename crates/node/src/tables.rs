@@ -1,6 +1,7 @@
 //! Rows of tables as files: `Accept: text/csv` in the place of a document with the text inside.
 //!
-//! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of which is filled. So nothing below knows of it.
+//! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of
+//! which is filled. So nothing below knows of it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -97,8 +98,8 @@ impl Answered {
         Ok(answered)
     }
 
-    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so that an answer ends with
-    /// its piece.
+    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so that an answer ends
+    /// with its piece.
     ///
     /// # Errors
     /// [`Code::TooLarge`] if it would be more than fits.

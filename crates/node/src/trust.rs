@@ -45,7 +45,8 @@ impl Trust {
     /// used, the earlier ones stay.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine trusts nobody.
+    /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine
+    /// trusts nobody.
     ///
     /// # Example
     /// See [`Trust`].

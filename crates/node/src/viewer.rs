@@ -131,7 +131,8 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
-/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so that they can ask the node for nothing.
+/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so that
+/// they can ask the node for nothing.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();

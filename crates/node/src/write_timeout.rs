@@ -1,9 +1,10 @@
-//! Clients that are sent something and do not take it: after a while their connection ends, and the memory for their answers is free.
+//! Clients that are sent something and do not take it: after a while their connection ends, and the memory for their
+//! answers is free.
 //!
-//! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that is
-//! seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so answer
-//! every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a piece at
-//! a time.
+//! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that
+//! is seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so
+//! answer every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a
+//! piece at a time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -70,7 +71,8 @@ impl WriteTimeout {
     }
 }
 
-/// Writes past Tokio, which would wait until the system says that there is room. No descriptor is needed for it: when none is left, clients that are there go on.
+/// Writes past Tokio, which would wait until the system says that there is room. No descriptor is needed for it: when
+/// none is left, clients that are there go on.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;

@@ -1,4 +1,5 @@
-//! What clients can make a node keep: answers that nobody takes, connections that nobody uses, frames without requests; and what goes on when it stops.
+//! What clients can make a node keep: answers that nobody takes, connections that nobody uses, frames without requests;
+//! and what goes on when it stops.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};

@@ -1,4 +1,5 @@
-//! Partners on other nodes: found by address when a service starts, away with their node, found again when it comes back.
+//! Partners on other nodes: found by address when a service starts, away with their node, found again when it comes
+//! back.
 
 use std::time::Duration;
 
@@ -75,7 +76,8 @@ fn a_service_waits_for_its_partner_on_another_node_as_long_as_its_patience_lasts
         let place = || two.desk().patience(patience);
         let mut starting: Any<'_, _> = Box::pin(two.near.host().start(place(), Clerk::<BOUND>::default));
         begin(&mut starting).await;
-        // It has asked, has been told that nothing stands there, and waits for its next turn and for the end of its patience.
+        // It has asked, has been told that nothing stands there, and waits for its next turn and for the end of its
+        // patience.
         two.clock.wait_for_timers(2);
         two.far.host().start("/books", Bookkeeper::new).await.unwrap();
         two.clock.advance(Duration::from_millis(100));

@@ -1,6 +1,7 @@
 //! Many at once: subscribers and requests, more than are taken, and one who does not listen.
 //!
-//! The sizes are small enough for every day; `make load` runs the same with a thousand subscribers and ten thousand requests.
+//! The sizes are small enough for every day; `make load` runs the same with a thousand subscribers and ten thousand
+//! requests.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,7 +17,8 @@ use crate::{FOR_EVER, dispatcher, settings};
 /// How many requests one connection may have on their way.
 const STREAMS: usize = 1000;
 
-/// How much memory the process may take for each request or subscriber; the kernel's buffers of connections do not count here.
+/// How much memory the process may take for each request or subscriber; the kernel's buffers of connections do not
+/// count here.
 const BYTES_EACH: usize = 64 << 10;
 
 /// Changes of 200 kB that one of the subscribers does not read.
@@ -37,7 +39,8 @@ fn resident_bytes() -> Option<usize> {
     text.split_whitespace().nth(1)?.parse::<usize>().ok().map(|pages| pages * 4096)
 }
 
-/// So many requests wait at once and so many more are refused; everything that was taken is done, and nothing that was refused.
+/// So many requests wait at once and so many more are refused; everything that was taken is done, and nothing that was
+/// refused.
 fn requests_in_flight(taken: usize, more: usize, is_alone: bool) {
     let (workers, _) = dispatcher(2);
     let limits = Limits { requests: taken + more + 1000, ..settings().limits };
@@ -67,7 +70,8 @@ fn requests_in_flight(taken: usize, more: usize, is_alone: bool) {
                 if outcome.is_err() {
                     refused.set(refused.get() + 1);
                 }
-                // A refusal says that the queue is full, and while the gate is closed nothing leaves it: so all else waits there.
+                // A refusal says that the queue is full, and while the gate is closed nothing leaves it: so all else
+                // waits there.
                 if refused.get() == more && outcome.is_err() {
                     let _ = gate.post(());
                 }
@@ -141,7 +145,8 @@ fn subscribers_at_once(count: usize, changes: usize, is_alone: bool) {
                 (after.saturating_sub(before), (count + 1) * BYTES_EACH + 10 * LARGE_CHANGES * large.len());
             assert!(grown < bound, "{grown} bytes for {count} subscribers");
         }
-        // The deaf one had more to read than any buffer holds. When it listens at last, it is told that something is missing.
+        // The deaf one had more to read than any buffer holds. When it listens at last, it is told that something is
+        // missing.
         let mut told = Vec::new();
         while !told.windows(10).any(|window| window == b"event: gap") {
             let mut piece = [0; 1 << 16];

@@ -222,7 +222,8 @@ fn a_certificate_is_renewed_while_connections_go_on() {
         old.call(put("ada", 5)).await.unwrap();
         assert_eq!(told(), Vec::<String>::new());
 
-        // The certificate alone does not fit to the key: those who come are shown the one before, and it is said once why.
+        // The certificate alone does not fit to the key: those who come are shown the one before, and it is said once
+        // why.
         let (new_public, new_private) = after.sign("node", &HERE, |_| ());
         std::fs::copy(&new_public, &public).unwrap();
         for _ in 0..2 {

@@ -40,7 +40,8 @@ fn a_client_that_does_not_read_its_answer_loses_its_connection_and_its_place() {
     on_node(hurried(1), async |node| {
         with_large_state(node, LARGE).await;
         let mut deaf = ask(node, 12).unwrap();
-        // There is one place for connections: another client gets it when the deaf one has lost it, and is turned away before.
+        // There is one place for connections: another client gets it when the deaf one has lost it, and is turned away
+        // before.
         while ask(node, 12).is_err() {
             std::thread::yield_now();
         }
@@ -75,8 +76,8 @@ fn a_client_that_reads_gets_all_of_a_long_answer() {
     });
 }
 
-/// Asks for a long answer and takes half a megabyte of it a second, for twice as long as a client may take nothing: a third of the node's buffer, with which it is told that there is
-/// room, takes longer. Then the rest.
+/// Asks for a long answer and takes half a megabyte of it a second, for twice as long as a client may take nothing: a
+/// third of the node's buffer, with which it is told that there is room, takes longer. Then the rest.
 fn take_slowly(node: &Node, mut stream: impl Read + Write) {
     write!(stream, "GET /books HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", node.address()).unwrap();
     let mut piece = vec![0; 50_000];
@@ -152,7 +153,8 @@ fn behind_tls_a_client_that_does_not_read_its_answer_loses_its_connection_and_it
     });
 }
 
-/// Asks for the state over HTTP/2 with windows of so many bytes, takes the answer or leaves it, and says how many bytes came and whether the connection has ended.
+/// Asks for the state over HTTP/2 with windows of so many bytes, takes the answer or leaves it, and says how many bytes
+/// came and whether the connection has ended.
 fn over_http2(node: &Node, window: u32, takes: bool) -> (usize, bool) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

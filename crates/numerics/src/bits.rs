@@ -42,7 +42,8 @@ pub struct SoftBitCenters<T: Real> {
 }
 
 impl<T: Real> SoftBitCenters<T> {
-    /// Room for `count` centres of `bits` columns at `temperature` (squared bits, positive), with directions if they are wanted.
+    /// Room for `count` centres of `bits` columns at `temperature` (squared bits, positive), with directions if they
+    /// are wanted.
     ///
     /// # Panics
     /// If `temperature` is not positive.
@@ -63,7 +64,8 @@ impl<T: Real> SoftBitCenters<T> {
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
     }
 
-    /// Sets the cost of rows in component `k`, where that is no squared distance. It is `constant` plus those of `terms` of the columns whose bits are set.
+    /// Sets the cost of rows in component `k`, where that is no squared distance. It is `constant` plus those of
+    /// `terms` of the columns whose bits are set.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -96,8 +98,9 @@ impl<T: Real> SoftBitCenters<T> {
         self.projections.set(k, constant, direction.iter().copied());
     }
 
-    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of all of them. Along its direction every row is 1, so that its sums are mass and
-    /// first moment whichever are asked for.
+    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
+    /// for.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -141,7 +144,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The same centre by centre, for rows that are held against one: K constants, K x (D + 1) terms, and the size of the largest.
+    /// The same centre by centre, for rows that are held against one: K constants, K x (D + 1) terms, and the size of
+    /// the largest.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
@@ -173,7 +177,8 @@ impl<T: Real> HardBitCenters<T> {
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
     }
 
-    /// Sets the cost of rows in centre `k`, where that is no squared distance. It is `constant` plus those of `terms` of the columns whose bits are set.
+    /// Sets the cost of rows in centre `k`, where that is no squared distance. It is `constant` plus those of `terms`
+    /// of the columns whose bits are set.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -251,7 +256,8 @@ impl<T: Real> BitScratch<T> {
     }
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or the sums of [`Sums::Along`].
+/// Adds one block's sums to `sums` (K x [`Sums::len`]): mass and first moment of the bits, or the sums of
+/// [`Sums::Along`].
 ///
 /// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
 ///
@@ -295,7 +301,8 @@ pub fn soft_bit_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally near.
+/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally
+/// near.
 ///
 /// Cost: set bits x (K + 1) additions. No allocation once `scratch` has grown.
 ///
@@ -390,8 +397,9 @@ kernel! {
                 for (weight, row) in weights.lanes_mut()[..present].iter_mut().zip(first + start..) {
                     *weight = T::from_f64(rows.weights[row]);
                 }
-                // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were there.
-                // What lanes were written one by one is read as a line in a loop of its own: at once it would have to wait for them.
+                // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores
+                // were there. What lanes were written one by one is read as a line in a loop of its own: at once it
+                // would have to wait for them.
                 for (k, score) in scores.iter_mut().enumerate() {
                     let values = &values[together * (k / lanes) + start..][..present];
                     for (score, value) in score[0].lanes_mut().iter_mut().zip(values) {
@@ -516,7 +524,8 @@ fn add_row(walks: &Walks, index: usize, weight: f64, squared: f64, sums: &mut [f
     walks.for_each_column(index, |column| moments[column] += weight);
 }
 
-/// Moves the sums of columns over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at a time, so that each line is fetched once for all its centres.
+/// Moves the sums of columns over into `sums` (K x (1 + D), masses first), and leaves nothing in them. A few columns at
+/// a time, so that each line is fetched once for all its centres.
 #[inline(always)]
 fn flush<T: Real>(columns: &mut [T::Line], masses: &mut [T::Line], bits: usize, sums: &mut [f64]) {
     let lanes = T::Line::COUNT;

@@ -1,7 +1,8 @@
-//! Cholesky's factor of a small covariance, the factor's inverse and the solution of its equations, with the same bits on every machine.
+//! Cholesky's factor of a small covariance, the factor's inverse and the solution of its equations, with the same bits
+//! on every machine.
 //!
-//! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and roots in one order, as in
-//! [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
+//! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
+//! roots in one order, as in [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
 
 /// How many numbers the lower triangle of an n x n matrix has; also where its row n begins.
 ///
@@ -27,9 +28,11 @@ pub fn packed_row(packed: &[f64], i: usize) -> &[f64] {
     &packed[triangle(i)..triangle(i + 1)]
 }
 
-/// The lower triangular `L` with `L L' = matrix`; `None` if the matrix is not positive definite beyond rounding, or a number is not finite.
+/// The lower triangular `L` with `L L' = matrix`; `None` if the matrix is not positive definite beyond rounding, or a
+/// number is not finite.
 ///
-/// A pivot counts as nothing below `n` units of rounding of its diagonal entry. Cost: n^3 / 3 operations, one allocation.
+/// A pivot counts as nothing below `n` units of rounding of its diagonal entry. Cost: n^3 / 3 operations, one
+/// allocation.
 ///
 /// # Panics
 /// If `matrix` has not [`triangle`]`(n)` numbers.

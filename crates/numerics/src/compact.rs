@@ -13,7 +13,8 @@ use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
 use crate::lanes::{Lanes, Line, Real};
 
-/// Lines of a strip: sums are taken to `f64` after so many, and a strip of a few columns stays in the first-level cache.
+/// Lines of a strip: sums are taken to `f64` after so many, and a strip of a few columns stays in the first-level
+/// cache.
 pub(crate) const STRIP: usize = 128;
 
 /// Numbers as they are stored, row after row.
@@ -432,13 +433,15 @@ kernel! {
     }
 }
 
-/// Adds the products of a block's rows with columns to `out`: for each of `entries`, rows x columns numbers, row after row,
+/// Adds the products of a block's rows with columns to `out`: for each of `entries`, rows x columns numbers, row after
+/// row,
 ///
 /// ```text
 /// out[e][i][k] += sum_j entry_e(D_ij) columns[k][j]
 /// ```
 ///
-/// The rows are read once for all entries: strip by strip, which stay in the cache. Cost: rows x items x columns multiply-adds for each entry.
+/// The rows are read once for all entries: strip by strip, which stay in the cache. Cost: rows x items x columns
+/// multiply-adds for each entry.
 ///
 /// # Panics
 /// If the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.

@@ -10,7 +10,8 @@ use crate::lanes::Line;
 
 /// The natural logarithm.
 ///
-/// `-inf` of 0, NaN of a negative one. Error below 2 units in the last place (tested against the standard library). Cost: about 20 operations.
+/// `-inf` of 0, NaN of a negative one. Error below 2 units in the last place (tested against the standard library).
+/// Cost: about 20 operations.
 ///
 /// # Example
 /// ```
@@ -38,7 +39,8 @@ pub fn ln(x: f64) -> f64 {
     let power = (bits.wrapping_sub(SQRT_HALF) as i64) >> 52;
     let m = f64::from_bits(bits.wrapping_sub((power << 52) as u64));
     let power = power as f64 + shift;
-    // ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1), at most 0.172: the term after the last is below 2^-64 of the first.
+    // ln m = 2 (t + t^3 / 3 + t^5 / 5 + ...) with t = (m - 1) / (m + 1), at most 0.172: the term after the last is
+    // below 2^-64 of the first.
     let t = (m - 1.0) / (m + 1.0);
     let square = t * t;
     let mut series = 0.0;
@@ -50,7 +52,8 @@ pub fn ln(x: f64) -> f64 {
 
 /// The cosine of a share of a full turn: `cos(2 pi turn)`.
 ///
-/// Error below 1e-15 (tested against the standard library); quarter turns give 0 and plus or minus 1 exactly. Cost: about 25 operations.
+/// Error below 1e-15 (tested against the standard library); quarter turns give 0 and plus or minus 1 exactly. Cost:
+/// about 25 operations.
 ///
 /// # Panics
 /// If `turn` is not between 0 and 1.
@@ -86,7 +89,8 @@ pub fn cos_turn(turn: f64) -> f64 {
 
 /// The exponential function, with the same bits on every machine; 0 below -745, infinite above 709.78.
 ///
-/// Relative error below 3 units of rounding. The exponent is taken off in two parts, and the rest is a sum of fourteen terms of the series.
+/// Relative error below 3 units of rounding. The exponent is taken off in two parts, and the rest is a sum of fourteen
+/// terms of the series.
 ///
 /// # Example
 /// ```
@@ -134,7 +138,8 @@ kernel! {
 /// The exponential function of many numbers, a line at a time, with the same bits on every machine and instruction set.
 /// It takes a tenth of the time of as many calls of [`exp`], and has other bits.
 ///
-/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1 and |x|; a number below -693 counts as that (2^-1000).
+/// For numbers of at most 0, as memberships are made of. Relative error below 4 units of rounding times the larger of 1
+/// and |x|; a number below -693 counts as that (2^-1000).
 ///
 /// # Example
 /// ```

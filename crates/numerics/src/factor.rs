@@ -10,12 +10,12 @@ const MOST_SWEEPS: usize = 60;
 
 /// The largest eigenvalue of a symmetric matrix, and its unit eigenvector with its largest coordinate positive.
 ///
-/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. Of several equal eigenvalues the
-/// vector is any one of their space, the same one at every call and on every machine. The relative error is a few units of rounding times n, for
-/// entries of any size.
+/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. Of several equal
+/// eigenvalues the vector is any one of their space, the same one at every call and on every machine. The relative
+/// error is a few units of rounding times n, for entries of any size.
 ///
-/// Source: Jacobi's rotations, pair after pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3 operations, two allocations of n^2 numbers.
-/// Meant for n up to about a hundred.
+/// Source: Jacobi's rotations, pair after pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
+/// operations, two allocations of n^2 numbers. Meant for n up to about a hundred.
 ///
 /// # Panics
 /// If `matrix` is not n x n or n is 0.
@@ -29,9 +29,11 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
     Some(eigenpairs(n, matrix)?.swap_remove(0))
 }
 
-/// All eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest coordinate is positive.
+/// All eigenvalues of a symmetric matrix, the largest first, each with its unit eigenvector, whose largest coordinate
+/// is positive.
 ///
-/// As [`leading_eigenpair`] in every respect; of equal eigenvalues the order is that of the coordinate they were found at.
+/// As [`leading_eigenpair`] in every respect; of equal eigenvalues the order is that of the coordinate they were found
+/// at.
 ///
 /// # Panics
 /// If `matrix` is not n x n or n is 0.
@@ -98,7 +100,8 @@ pub fn eigenpairs(n: usize, matrix: &[f64]) -> Option<Vec<(f64, Vec<f64>)>> {
 fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     let off = a[p * n + q];
     let ratio = (a[q * n + q] - a[p * n + p]) / (2.0 * off);
-    // The smaller root of t^2 + 2 ratio t = 1; beyond 1e150 the square would overflow, and the root is 1 / (2 ratio) to the last bit.
+    // The smaller root of t^2 + 2 ratio t = 1; beyond 1e150 the square would overflow, and the root is 1 / (2 ratio) to
+    // the last bit.
     let tangent = if ratio.abs() > 1e150 {
         0.5 / ratio
     } else {
@@ -122,7 +125,8 @@ fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive: an eigenvector has no sign of its own.
+/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive: an eigenvector
+/// has no sign of its own.
 ///
 /// # Example
 /// ```
@@ -154,7 +158,8 @@ mod tests {
         (0..n * n).map(|at| (0..rank).map(|row| x(row, at / n) * x(row, at % n)).sum()).collect()
     }
 
-    /// Whether `shift - matrix` is positive definite: no eigenvalue is `shift` or more. By Cholesky's factors, which share nothing with rotations.
+    /// Whether `shift - matrix` is positive definite: no eigenvalue is `shift` or more. By Cholesky's factors, which
+    /// share nothing with rotations.
     fn is_above_all(shift: f64, n: usize, matrix: &[f64]) -> bool {
         let mut lower = vec![0.0; n * n];
         for i in 0..n {

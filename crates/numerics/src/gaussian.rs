@@ -1,4 +1,5 @@
-//! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step of a mixture in one pass).
+//! Gaussian components: memberships of rows fused with the sums that the next components are made of (E-step and M-step
+//! of a mixture in one pass).
 //!
 //! Each row `x` has a weight `w`; each component has a weight `P_k`, a mean `u_k` and a covariance `S_k`. At a
 //! temperature T (paper 004, section 7), where T = 1 is ordinary EM:
@@ -9,8 +10,9 @@
 //! C_k += w m_k      M_k += w m_k (x - u_k)      Q_k += w m_k (x - u_k) (x - u_k)'      L += T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Moments are about the component's own mean, so that a narrow component far from the origin loses no digits. The memberships of all rows are never
-//! stored; four tiles at a time are scored, exponentiated and summed while they are in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
+//! Moments are about the component's own mean, so that a narrow component far from the origin loses no digits. The
+//! memberships of all rows are never stored; four tiles at a time are scored, exponentiated and summed while they are
+//! in the first-level cache. Scores are in units of `ln 2`, as in [`crate::soft`].
 
 use crate::cholesky::triangle;
 use crate::dispatch::kernel;
@@ -92,7 +94,8 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k) / 2`.
+    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k)
+    /// / 2`.
     ///
     /// # Panics
     /// If `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
@@ -145,7 +148,8 @@ pub struct GaussianTotals {
 /// Adds the sums of one block to `sums`: for each component its mass, and its first and second moments about its mean.
 /// [`Scatter`] says which second moments.
 ///
-/// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). No allocation once `scratch` has grown.
+/// Cost: rows x K x (D or D^2 / 2 multiply-adds for the scores, as many for the second moments, one exponential). No
+/// allocation once `scratch` has grown.
 ///
 /// # Panics
 /// If the shapes disagree or there is no component.
@@ -182,9 +186,11 @@ pub fn gaussian_sums<T: Real>(
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the logarithm of its density.
+/// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
+/// logarithm of its density.
 ///
-/// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`] without moments.
+/// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`]
+/// without moments.
 ///
 /// # Panics
 /// If the shapes disagree or there is no component.

@@ -1,14 +1,15 @@
 //! One pass of SMACOF over rows of dissimilarities: distances, the Guttman transform's moments and the stress, fused.
 //!
-//! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de Leeuw 1977):
+//! For each row i at position `z_i`, over all j with target `t_ij = max(0, delta_ij - shift)` and weight `w_ij` (de
+//! Leeuw 1977):
 //!
 //! ```text
 //! moment_i = sum_j w_ij t_ij / d_ij (z_i - z_j)        stress_i = sum_j w_ij (d_ij - t_ij)^2        d_ij = |z_i - z_j|
 //! ```
 //!
-//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration reads
-//! the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
-//! kept finite.
+//! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration
+//! reads the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient
+//! is kept finite.
 
 use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
@@ -186,7 +187,8 @@ fn direct<T: Real, V: Lanes<Number = T>, const R: usize, const D: usize, const F
     }
 }
 
-/// One row in any number of dimensions over a strip: quotients of some lines first, then the moments of one dimension after another.
+/// One row in any number of dimensions over a strip: quotients of some lines first, then the moments of one dimension
+/// after another.
 #[inline(always)]
 #[expect(clippy::too_many_arguments)]
 fn by_dimension<T: Real, V: Lanes<Number = T>, const FIXED: usize, const WEIGHING: usize>(
@@ -315,10 +317,12 @@ kernel! {
     }
 }
 
-/// Overwrites `out` with each row's moments, one for each dimension, and its stress, without the weight of the row's own item.
+/// Overwrites `out` with each row's moments, one for each dimension, and its stress, without the weight of the row's
+/// own item.
 ///
-/// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15 count as none. Relative error of a distance: 3 units of rounding of `T`.
-/// Cost: rows x items x (5 dimensions + 20) operations; the rows are read once.
+/// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15
+/// count as none. Relative error of a distance: 3 units of rounding of `T`. Cost: rows x items x (5 dimensions + 20)
+/// operations; the rows are read once.
 ///
 /// # Panics
 /// If shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for each row,

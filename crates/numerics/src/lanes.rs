@@ -2,11 +2,12 @@
 //!
 //! The number of lanes belongs to the *type of the numbers*, not to the machine: 8 of `f64` or 16 of `f32`. That is one
 //! cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
-//! registers in two or four, one with none lane by lane. All of them add the same numbers in the same order with a fused
-//! multiply-add. So a result has the same bits on every machine.
+//! registers in two or four, one with none lane by lane. All of them add the same numbers in the same order with a
+//! fused multiply-add. So a result has the same bits on every machine.
 //!
-//! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction set by
-//! [`crate::dispatch`]. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions; `lanes/plain.rs` is the reference that they are tested against.
+//! Memory holds [`F64Line`] and [`F32Line`]; a kernel is written once over [`Lanes`] and compiled for each instruction
+//! set by [`crate::dispatch`]. Only `lanes/x86.rs` and `lanes/neon.rs` name instructions; `lanes/plain.rs` is the
+//! reference that they are tested against.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;
@@ -61,7 +62,8 @@ pub trait Real:
     const ROOT_STEPS: usize;
     /// Coefficients of `2^r`, `|r| <= 1/2`, lowest first: interpolated at the Chebyshev points of `(2^r - 1) / r`.
     const EXP2: &'static [Self];
-    /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse hyperbolic tangent.
+    /// Coefficients of `log2 m = t (c0 + c1 t^2 + ...)` with `t = (m - 1) / (m + 1)`: the series of the inverse
+    /// hyperbolic tangent.
     const LOG2: &'static [Self];
     /// The nearest number of this type.
     fn from_f64(value: f64) -> Self;
@@ -94,7 +96,8 @@ pub trait Lanes: Copy + Debug {
     fn load(line: &<Self::Number as Real>::Line) -> Self;
     /// Reads the first numbers of a slice, wherever it begins in memory. Panics if there are fewer than a line has.
     fn load_at(numbers: &[Self::Number]) -> Self;
-    /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a line has.
+    /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a
+    /// line has.
     fn load_u16(numbers: &[u16]) -> Self;
     /// Tells the processor that this place of a slice, or beyond its end, will be read soon; changes nothing.
     fn prefetch<N>(numbers: &[N], place: usize);
@@ -122,7 +125,8 @@ pub trait Lanes: Copy + Debug {
     fn select_less(a: Self, b: Self, then: Self, otherwise: Self) -> Self;
     /// `if a == b { then } else { 0 }`.
     fn where_equal(a: Self, b: Self, then: Self) -> Self;
-    /// The bits of `self` plus those of `shifted` moved into the exponent: multiplies by the power of two that adding the shifter left there.
+    /// The bits of `self` plus those of `shifted` moved into the exponent: multiplies by the power of two that adding
+    /// the shifter left there.
     fn raise_exponent(self, shifted: Self) -> Self;
     /// `(e, m)` with `self = 2^e m` and `m` in `[sqrt(1/2), sqrt(2))`, for positive normal numbers.
     fn split_exponent(self) -> (Self, Self);
@@ -134,7 +138,8 @@ pub trait Lanes: Copy + Debug {
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
-    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if there are other than so many, or no room.
+    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if there
+    /// are other than so many, or no room.
     #[inline(always)]
     fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line]) {
         let count = <Self::Number as Real>::Line::COUNT;
@@ -157,7 +162,8 @@ pub trait Lanes: Copy + Debug {
         sums
     }
 
-    /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are not allowed.
+    /// Two to the power of each lane; lanes below [`Real::LEAST_EXPONENT`] count as that, lanes above 1023 (127) are
+    /// not allowed.
     ///
     /// Relative error below 2.5 units of [`Real::EPSILON`] (tested against the standard library).
     #[inline(always)]
@@ -171,8 +177,9 @@ pub trait Lanes: Copy + Debug {
 
     /// One over the square root of each lane, for positive normal numbers.
     ///
-    /// Relative error below 2 units of [`Real::EPSILON`] (tested against the standard library). From the guess by Newton's steps, each of which doubles the
-    /// digits; the last one is taken from the residual, which rounds less. A root and a quotient of the processor would take three times as long.
+    /// Relative error below 2 units of [`Real::EPSILON`] (tested against the standard library). From the guess by
+    /// Newton's steps, each of which doubles the digits; the last one is taken from the residual, which rounds less. A
+    /// root and a quotient of the processor would take three times as long.
     #[inline(always)]
     fn inverse_root(self) -> Self {
         let mut y = self.inverse_root_guess();
@@ -189,7 +196,8 @@ pub trait Lanes: Copy + Debug {
 
     /// The binary logarithm of each lane, for positive normal numbers.
     ///
-    /// Error below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the standard library).
+    /// Error below 2.5 units of [`Real::EPSILON`] times the larger of 1 and the logarithm (tested against the standard
+    /// library).
     #[inline(always)]
     fn log2(self) -> Self {
         let (exponent, fraction) = self.split_exponent();
@@ -199,8 +207,9 @@ pub trait Lanes: Copy + Debug {
     }
 }
 
-// A loop by index and no `fold`: whatever takes or gives a line in registers must be inlined into the kernel, and the standard library's adapters need not be.
-// One that is not is compiled without the vector instructions, and the two sides may then disagree on where a line is passed.
+// A loop by index and no `fold`: whatever takes or gives a line in registers must be inlined into the kernel, and the
+// standard library's adapters need not be. One that is not is compiled without the vector instructions, and the two
+// sides may then disagree on where a line is passed.
 #[inline(always)]
 fn horner<V: Lanes>(coefficients: &'static [V::Number], x: V) -> V {
     let mut n = coefficients.len() - 1;
@@ -220,7 +229,8 @@ macro_rules! line {
         #[repr(C, align(64))]
         pub struct $line(pub(crate) [$number; $count]);
 
-        // SAFETY: numbers side by side that fill the line, with no byte between or behind them; any pattern of bits is a number, and so is that of all zeros.
+        // SAFETY: numbers side by side that fill the line, with no byte between or behind them; any pattern of bits is
+        // a number, and so is that of all zeros.
         unsafe impl bytemuck::Zeroable for $line {}
         // SAFETY: as above, and a copy of the bits is the same line.
         unsafe impl bytemuck::Pod for $line {}

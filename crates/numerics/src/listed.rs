@@ -58,7 +58,8 @@ impl<T: Real> ListedCenters<T> {
         }
     }
 
-    /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the nearer centre.
+    /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the
+    /// nearer centre.
     ///
     /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than
     /// `(D + 8) u (2 |x| |y| + |y|^2)`, with half of `EPSILON` as `u`.

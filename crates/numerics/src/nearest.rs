@@ -10,7 +10,8 @@ use crate::line_sums::add_line_sums;
 use crate::products::products;
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-/// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all of them.
+/// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all
+/// of them.
 const WIDE_GROUP: usize = 4;
 /// The most lanes that a line has.
 const MOST_LANES: usize = 16;
@@ -20,7 +21,8 @@ const MOST_LANES: usize = 16;
 pub enum Kind {
     /// Mass, first moment (D numbers), cost `sum w d`.
     Centers,
-    /// Those, then the cost of removal `sum w (d_second - d)`, then mass and first moment of the rows beyond the centre's plane.
+    /// Those, then the cost of removal `sum w (d_second - d)`, then mass and first moment of the rows beyond the
+    /// centre's plane.
     Swaps,
 }
 
@@ -115,8 +117,8 @@ impl<T: Real> HardScratch<T> {
 
 /// Adds one block's sums to `sums` (K x [`Kind::len`]).
 ///
-/// Squared distances are differences in up to [`DIRECT_DIMENSION`] dimensions and `|x|^2 - 2 x . y + |y|^2`, not below 0, beyond.
-/// Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
+/// Squared distances are differences in up to [`DIRECT_DIMENSION`] dimensions and `|x|^2 - 2 x . y + |y|^2`, not below
+/// 0, beyond. Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
 ///
 /// # Panics
 /// If the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for [`Kind::Swaps`].
@@ -260,7 +262,8 @@ kernel! {
             index.store(nearest);
             let weight = V::load(weight);
             let cost = weight.mul(best);
-            // With one centre there is no second: taking it away costs everything, and infinity times a weight of 0 would be no number.
+            // With one centre there is no second: taking it away costs everything, and infinity times a weight of 0
+            // would be no number.
             let removal = if SWAPS && centers.len() > 1 { weight.mul(second.sub(best)) } else { zero };
             for (k, sums) in scratch.sums.chunks_exact_mut(kind.len(dimension)).enumerate() {
                 let own = V::where_equal(index, V::splat(T::from_f64(k as f64)), weight);
@@ -324,7 +327,8 @@ kernel! {
     }
 }
 
-/// Finds the nearest centre of each row of tile `t` of a group; returns the squared distances from it and from the second nearest.
+/// Finds the nearest centre of each row of tile `t` of a group; returns the squared distances from it and from the
+/// second nearest.
 #[inline(always)]
 fn nearest_two<T: Real, V: Lanes<Number = T>>(
     values: &[T::Line],

@@ -26,7 +26,8 @@ pub struct ObservedScratch<T: Real> {
     sums: Vec<T::Line>,
 }
 
-/// Adds one block's sums to `sums`: for each centre the mass of each coordinate `C_kj`, then its first moment `S_kj` (K x 2 D).
+/// Adds one block's sums to `sums`: for each centre the mass of each coordinate `C_kj`, then its first moment `S_kj` (K
+/// x 2 D).
 ///
 /// `observed` has the shape of `tiles`: 1 where a coordinate is there, 0 where it is missing. Values of `tiles` at
 /// missing coordinates must be finite, and are ignored. `centers` is K x D, the rows' origin subtracted; `temperature`

@@ -1,4 +1,5 @@
-//! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the scalar result to rounding.
+//! Tests of the kernels against scalar loops, on every instruction set of this machine: the same bits on all, the
+//! scalar result to rounding.
 
 use crate::dispatch::{InstructionSet, kernel, on_each};
 use crate::lanes::{Lanes, Line, Real, Registers};

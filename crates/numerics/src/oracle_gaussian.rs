@@ -1,4 +1,5 @@
-//! Tests of the mixture's kernels against scalar loops, on every instruction set of this machine: the same bits on all, the scalar result to rounding.
+//! Tests of the mixture's kernels against scalar loops, on every instruction set of this machine: the same bits on all,
+//! the scalar result to rounding.
 
 use crate::cholesky::{cholesky, inverse_of_factor, triangle};
 use crate::gaussian::{Components, GaussianScratch, Scatter, Whitening, gaussian_sums, posterior};

@@ -287,7 +287,8 @@ fn hard_sums_are_those_of_numbers_with_the_same_bits_on_every_instruction_set() 
 
 #[test]
 fn distances_keep_their_digits_where_the_origin_is_far_away() {
-    // One column is a million and a bit in every row: from 0 its square would leave a squared distance of about 1 four digits.
+    // One column is a million and a bit in every row: from 0 its square would leave a squared distance of about 1 four
+    // digits.
     let stream = Stream::new(1, "far");
     let values: Vec<[f64; 2]> = (0..40).map(|i| [1e6 + stream.uniform(i), stream.uniform(100 + i)]).collect();
     let entries: Vec<(Vec<u32>, [f64; 2])> = values.iter().map(|row| (vec![0, 7], *row)).collect();

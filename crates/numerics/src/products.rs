@@ -2,9 +2,11 @@
 
 use crate::lanes::{Lanes, Real};
 
-/// Writes `offset_k + x . vector_k` for the rows `x` of up to G tiles (`values`: D lines a tile) to `out[k][tile]`, for all K vectors (K x D).
+/// Writes `offset_k + x . vector_k` for the rows `x` of up to G tiles (`values`: D lines a tile) to `out[k][tile]`, for
+/// all K vectors (K x D).
 ///
-/// Whatever is multiplied at a time, the terms of one product are added in the order of the coordinates: blocking changes no bit.
+/// Whatever is multiplied at a time, the terms of one product are added in the order of the coordinates: blocking
+/// changes no bit.
 #[inline(always)]
 pub(crate) fn products<T: Real, V: Lanes<Number = T>, const G: usize>(
     values: &[T::Line],

@@ -14,7 +14,8 @@ use crate::elementary::{cos_turn, ln};
 
 /// The numbers of one purpose under one seed.
 ///
-/// Cost: one ChaCha block (about 100 ns) a number. Meant for starts, perturbations and synthetic data, not for inner loops.
+/// Cost: one ChaCha block (about 100 ns) a number. Meant for starts, perturbations and synthetic data, not for inner
+/// loops.
 ///
 /// # Example
 /// ```
@@ -49,7 +50,8 @@ impl Stream {
         (self.bits(index) >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A standard normal number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`); `index` below 2^63.
+    /// A standard normal number (Box and Muller, from the uniform numbers `2 index` and `2 index + 1`); `index` below
+    /// 2^63.
     pub fn normal(&self, index: u64) -> f64 {
         let radius = (-2.0 * ln(1.0 - self.uniform(2 * index))).sqrt();
         radius * cos_turn(self.uniform(2 * index + 1))

@@ -184,7 +184,8 @@ fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// Squared distances of the rows of N tiles from K centres, each summed in the order of the coordinates: blocking changes no bit.
+/// Squared distances of the rows of N tiles from K centres, each summed in the order of the coordinates: blocking
+/// changes no bit.
 #[inline(always)]
 fn distances_from<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize>(
     values: &[T::Line],

@@ -1,4 +1,5 @@
-//! Soft assignment fused with the sums that the next centres are made of (E-step and M-step of annealed clustering in one pass).
+//! Soft assignment fused with the sums that the next centres are made of (E-step and M-step of annealed clustering in
+//! one pass).
 //!
 //! For each row `x` of weight `w` and each centre `y_k` with prior `g_k`, paper 004 eq. (1):
 //!
@@ -132,7 +133,8 @@ impl<T: Real> SoftScratch<T> {
 pub enum Sums {
     /// Mass and first moment: 1 + D numbers.
     First,
-    /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to [`DIRECT_DIMENSION`] dimensions.
+    /// Those, then the second moment about the centre, lower triangle row by row: D (D + 1) / 2 more. Up to
+    /// [`DIRECT_DIMENSION`] dimensions.
     Second,
     /// `sum w m p` and `sum w m p x` with `p = (x - y_k) . u_k` for the direction `u_k` of each centre: 1 + D numbers.
     /// They give the product of the centre's covariance with `u_k`, which is one step towards its leading eigenvector.
@@ -159,12 +161,14 @@ pub struct SoftTotals {
     pub softness: f64,
 }
 
-/// Adds one block's sums to `sums` (K x [`Sums::len`]: mass `C_k`, first moment `S_k`, perhaps the second about the centre).
+/// Adds one block's sums to `sums` (K x [`Sums::len`]: mass `C_k`, first moment `S_k`, perhaps the second about the
+/// centre).
 ///
 /// Cost: rows x K x (2 D multiply-adds + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or second moments are asked for in more than [`DIRECT_DIMENSION`] dimensions.
+/// If the shapes disagree, there is no centre, or second moments are asked for in more than [`DIRECT_DIMENSION`]
+/// dimensions.
 ///
 /// # Example
 /// ```
@@ -234,7 +238,8 @@ pub fn soft_sums<T: Real>(
 }
 
 kernel! {
-    /// Few dimensions, known to the compiler: the coordinates of a group of tiles stay in registers. `N` numbers are summed a centre.
+    /// Few dimensions, known to the compiler: the coordinates of a group of tiles stay in registers. `N` numbers are
+    /// summed a centre.
     fn direct[T; V; const D: usize; const N: usize](
         values: &[T::Line],
         weights: &[T::Line],
@@ -363,7 +368,8 @@ pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
 }
 
 kernel! {
-    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: coordinates of a group of tiles read from the first-level cache.
+    /// 5 to 16 dimensions, and the moments that [`direct`] has no copy for: coordinates of a group of tiles read from
+    /// the first-level cache.
     fn direct_any[T; V; const SECOND: bool](
         values: &[T::Line],
         weights: &[T::Line],
@@ -671,7 +677,8 @@ fn row_sums_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// K centres by L lines, known to the compiler: indexed by anything else, sums would be written to memory with every row.
+/// K centres by L lines, known to the compiler: indexed by anything else, sums would be written to memory with every
+/// row.
 #[inline(always)]
 fn row_block<T: Real, V: Lanes<Number = T>, const K: usize, const L: usize>(
     rows: &[T::Line],

@@ -1,6 +1,7 @@
 //! Soft and hard assignment of sparse rows, which store only values other than 0, with the sums for the next centres.
 //!
-//! Rows are not shifted, because that would fill them; centres are. With an origin `o` (the rows' mean), centres `c` counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
+//! Rows are not shifted, because that would fill them; centres are. With an origin `o` (the rows' mean), centres `c`
+//! counted from it, and the squared length `l = |x - o|^2` of each row, which is given,
 //!
 //! ```text
 //! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
@@ -47,7 +48,8 @@ pub struct SoftSparseCenters<T: Real> {
 }
 
 impl<T: Real> SoftSparseCenters<T> {
-    /// Room for `count` centres in `dimension` columns at `temperature` (squared unit of the rows, positive), with directions if they are wanted.
+    /// Room for `count` centres in `dimension` columns at `temperature` (squared unit of the rows, positive), with
+    /// directions if they are wanted.
     ///
     /// # Panics
     /// If `temperature` is not positive.
@@ -86,8 +88,9 @@ impl<T: Real> SoftSparseCenters<T> {
         self.projections.set(k, constant, direction.iter().copied());
     }
 
-    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of all of them. Along its direction every row is 1, so that its sums are mass and
-    /// first moment whichever are asked for.
+    /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
+    /// for.
     ///
     /// # Panics
     /// If there is no room for it.
@@ -144,7 +147,8 @@ impl<T: Real> HardSparseCenters<T> {
         self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
     }
 
-    /// Adds the plane of the next centre, from the first on: rows with `(x - origin) . normal > threshold` are beyond it.
+    /// Adds the plane of the next centre, from the first on: rows with `(x - origin) . normal > threshold` are beyond
+    /// it.
     ///
     /// # Panics
     /// If the normal or the origin has not as many coordinates as there are columns.
@@ -165,7 +169,8 @@ impl<T: Real> HardSparseCenters<T> {
     }
 }
 
-/// `|c|^2 + 2 o . c`: the part of the squared distance of a row from a centre beside its length and the terms of its values.
+/// `|c|^2 + 2 o . c`: the part of the squared distance of a row from a centre beside its length and the terms of its
+/// values.
 fn constant_of(center: &[f64], origin: &[f64]) -> f64 {
     center.iter().zip(origin).map(|(y, o)| y * (y + 2.0 * o)).sum()
 }
@@ -178,7 +183,8 @@ pub struct SparseScratch<T: Real> {
     projections: Vec<T::Line>,
     /// The same centre by centre, rows side by side.
     scores: Vec<T::Line>,
-    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns that a block has are looked at.
+    /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns
+    /// that a block has are looked at.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,
@@ -190,7 +196,8 @@ impl<T: Real> SparseScratch<T> {
         self.nearest[index] as usize
     }
 
-    /// `sum w m |x - o|^2` of centre `k` in the block of the last call of [`soft_sparse_sums`], which was not [`Sums::Along`].
+    /// `sum w m |x - o|^2` of centre `k` in the block of the last call of [`soft_sparse_sums`], which was not
+    /// [`Sums::Along`].
     pub fn square(&self, k: usize) -> f64 {
         self.squares[k]
     }
@@ -249,7 +256,8 @@ pub fn soft_sparse_sums<T: Real>(
     SoftTotals { free_energy: -centers.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally near. Moments are of the rows as they are, not from the origin.
+/// Adds one block's sums to `sums` (K x [`Kind::len`]), each row to its nearest centre, the first of several equally
+/// near. Moments are of the rows as they are, not from the origin.
 ///
 /// Cost: values x (K + 1) multiply-adds. No allocation once `scratch` has grown.
 ///
@@ -326,7 +334,8 @@ kernel! {
                 add_up::<T, V>(&centers.scores, &centers.of_length, row_columns, row_values, length, &mut said[lane * lines..][..lines]);
                 weights.lanes_mut()[lane] = T::from_f64(rows.weights[first + lane]);
             }
-            // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were there.
+            // Rows side by side, as in every other kernel; a lane without a row has weight 0 and whatever scores were
+            // there.
             let mut most = V::splat(T::from_f64(f64::NEG_INFINITY));
             for (k, score) in scores.iter_mut().enumerate() {
                 for lane in 0..present {
@@ -455,7 +464,8 @@ fn add_up<T: Real, V: Lanes<Number = T>>(
     }
 }
 
-/// N lines of centres. The values are dealt to C sums, which are added up at the end: one multiply-add would have to wait for the one before.
+/// N lines of centres. The values are dealt to C sums, which are added up at the end: one multiply-add would have to
+/// wait for the one before.
 #[inline(always)]
 fn add_up_of<T: Real, V: Lanes<Number = T>, const N: usize, const C: usize>(
     forms: &Forms<T>,

@@ -5,8 +5,9 @@
 //! the dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
 //! nothing to any sum.
 //!
-//! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums over rows want. A block of
-//! many tiles has enough rows to sum lane by lane instead, so large data are kept, and read, once.
+//! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums
+//! over rows want. A block of many tiles has enough rows to sum lane by lane instead, so large data are kept, and read,
+//! once.
 //!
 //! Lines may be in a file in place of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
 
@@ -184,7 +185,8 @@ impl<T: Real> Tiles<T> {
         &self.weights
     }
 
-    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions, and in blocks of many tiles.
+    /// The rows row by row, each padded with zeros to whole lines; empty in up to [`DIRECT_DIMENSION`] dimensions, and
+    /// in blocks of many tiles.
     pub fn row_major(&self) -> &[T::Line] {
         &self.row_major
     }
@@ -215,7 +217,8 @@ impl<T: Real> Tiles<T> {
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
     }
 
-    /// The least and the greatest value of each coordinate over the rows: `dimension` least ones, then `dimension` greatest.
+    /// The least and the greatest value of each coordinate over the rows: `dimension` least ones, then `dimension`
+    /// greatest.
     pub fn bounds(&self) -> Vec<f64> {
         let mut bounds = vec![f64::INFINITY; 2 * self.dimension];
         bounds[self.dimension..].fill(f64::NEG_INFINITY);

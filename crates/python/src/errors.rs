@@ -103,7 +103,8 @@ pub(crate) fn of_ranks(error: &lehr_ranks::Error) -> PyErr {
     }
 }
 
-/// A file that could not be read or written, as Python raises it: `FileNotFoundError` and its kind, if the system said which.
+/// A file that could not be read or written, as Python raises it: `FileNotFoundError` and its kind, if the system said
+/// which.
 pub(crate) fn file(path: &Path, cause: &std::io::Error) -> PyErr {
     match cause.raw_os_error() {
         // With an error number `OSError` becomes the class that belongs to it.

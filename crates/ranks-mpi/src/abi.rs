@@ -1,9 +1,9 @@
 //! The part of the MPI 5 standard ABI that Lehr uses: types, constants and one table of functions.
 //!
-//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the form of each name in memory. So a program built
-//! once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared by hand
-//! because only these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is too long
-//! for an `int`.
+//! The standard (MPI 5.0, chapter "Application Binary Interface") fixes the form of each name in memory. So a program
+//! built once runs with every library that offers `libmpi_abi`. The values here are the standard's; they are declared
+//! by hand because only these few are needed. Counts are the 64-bit ones (functions ending in `_c`), so no message is
+//! too long for an `int`.
 //!
 //! Nothing here decides anything: `library.rs` fills the table, `process.rs` and `link.rs` call through it.
 
@@ -12,8 +12,9 @@ use std::ffi::{c_char, c_int, c_void};
 /// `MPI_Count`: 64 bits, signed.
 pub(crate) type Count = i64;
 
-/// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined values. They
-/// are never followed here, so an address-sized number stands for them: it is passed the same way, and may cross threads.
+/// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined
+/// values. They are never followed here, so an address-sized number stands for them: it is passed the same way, and may
+/// cross threads.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })*) => {$(
         $(#[$doc])*
@@ -109,8 +110,8 @@ macro_rules! functions {
             /// The name of the first symbol that is missing.
             ///
             /// # Safety
-            /// The library offers the MPI standard ABI: its symbols have the signatures of that standard. The table must not
-            /// be called after the library is closed.
+            /// The library offers the MPI standard ABI: its symbols have the signatures of that standard. The table
+            /// must not be called after the library is closed.
             #[allow(unsafe_code, reason = "symbols of a library have the types that its standard gives them")]
             pub(crate) unsafe fn load(library: &libloading::Library) -> Result<Self, &'static str> {
                 Ok(Self {

@@ -1,8 +1,9 @@
-//! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over MPI.
+//! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over
+//! MPI.
 //!
-//! Each process has the same number of ranks, and the ranks of process p are p t .. (p + 1) t, so that neighbours are near. With one
-//! rank in each process this is the fabric `mpi` of the papers, with several it is their hybrid: threads inside, MPI
-//! between.
+//! Each process has the same number of ranks, and the ranks of process p are p t .. (p + 1) t, so that neighbours are
+//! near. With one rank in each process this is the fabric `mpi` of the papers, with several it is their hybrid: threads
+//! inside, MPI between.
 //!
 //! **Progress.** MPI moves messages when it is called. A waiting rank calls it from its own task. It calls some times
 //! in a row, because the message is often only a microsecond away. Then it offers the processor to other processes and
@@ -14,8 +15,8 @@
 //! the receiver's memory, if it waits for them and nothing older has come. That needs no allocation and no search of an
 //! inbox. All else takes the usual way.
 //!
-//! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process compute, its long messages
-//! stand still, as in any MPI program.
+//! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process
+//! compute, its long messages stand still, as in any MPI program.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -34,8 +35,8 @@ use crate::link::{NUMBER, SHORT};
 use crate::post::Post;
 use crate::trailer::{self, Kind, Trailer};
 
-/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are cheaper, and there are more of
-/// them ([`Post::looks`]).
+/// Looks at MPI before a waiting rank lets others run, where it may spin: some microseconds. Looks at shared memory are
+/// cheaper, and there are more of them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
 /// The most parts of a message that are put together in a ring.
@@ -67,7 +68,8 @@ pub(crate) struct Endpoint {
     in_vain: Count,
 }
 
-/// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that every rank has a worker to itself.
+/// The ends of this process's ranks for a new run, in order of rank, and the number of the run. `may_spin` says that
+/// every rank has a worker to itself.
 pub(crate) fn endpoints(post: &Arc<Post>, threads: usize, may_spin: bool) -> Result<(Vec<Endpoint>, u32), Error> {
     let ranks = threads.checked_mul(post.processes());
     if !ranks.is_some_and(|ranks| (1..=Layout::RANKS_MAX).contains(&ranks)) {
@@ -107,7 +109,8 @@ impl Endpoint {
         }
         // Other ranks of this process may want the lock.
         let looks = if threads == 1 { self.here.post.looks() } else { 1 };
-        // Asked under the lock, under which all that comes from other processes is put into inboxes: so nothing older of the source comes between.
+        // Asked under the lock, under which all that comes from other processes is put into inboxes: so nothing older
+        // of the source comes between.
         let label = |trailer: &Trailer| Label { context: trailer.context, tag: trailer.tag, receipt: trailer.receipt };
         let is_wanted = |trailer: &Trailer| {
             let from = trailer.source as usize;
@@ -148,7 +151,8 @@ impl Endpoint {
             // Nothing comes from outside; the inbox wakes.
             return poll(inbox, context);
         }
-        // The inbox is asked when there is something new in it, and once more at the end, where this receive takes its place among those who wait.
+        // The inbox is asked when there is something new in it, and once more at the end, where this receive takes its
+        // place among those who wait.
         let (mut seen, mut is_new) = (inbox.news(), !inbox.is_empty());
         // Other ranks of this process may want the lock, and have news of their own.
         let looks = if self.here.inboxes.len() == 1 { self.here.post.looks() } else { 1 };

@@ -4,7 +4,8 @@
 //! one and the same program runs where no MPI is installed, under the `mpiexec` of MPICH 5 (`pip install mpich`), and
 //! on clusters.
 //!
-//! Read next: `library.rs` (how it is found), `process.rs` (starting and ending together), `link.rs` (frames between processes).
+//! Read next: `library.rs` (how it is found), `process.rs` (starting and ending together), `link.rs` (frames between
+//! processes).
 #![deny(unsafe_code)]
 
 mod abi;

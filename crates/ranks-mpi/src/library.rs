@@ -54,7 +54,8 @@ impl Library {
     fn load(library: libloading::Library, path: PathBuf) -> Result<Self, Error> {
         // Never closed, see the type. So the table below is valid for ever.
         let library: &'static libloading::Library = Box::leak(Box::new(library));
-        // SAFETY: the file has the name that the MPI standard reserves for its ABI, or the user vouches for it by naming it.
+        // SAFETY: the file has the name that the MPI standard reserves for its ABI, or the user vouches for it by
+        // naming it.
         match unsafe { Functions::load(library) } {
             Ok(functions) => Ok(Self { functions, path }),
             Err(symbol) => {

@@ -64,8 +64,8 @@ struct Arriving {
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
-    /// By destination, in order of sending. Only the first of each is asked after: they end nearly in order, and until then they
-    /// only hold memory.
+    /// By destination, in order of sending. Only the first of each is asked after: they end nearly in order, and until
+    /// then they only hold memory.
     sending: Vec<VecDeque<Sending>>,
     /// By source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
@@ -208,7 +208,8 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; says whether it went.
+    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; says whether it
+    /// went.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };
         let number = self.next_sent[process];
@@ -231,7 +232,8 @@ impl Traffic {
         frame: &mut [u8; SHORT],
         accept: impl FnOnce(&[u8]) -> Option<R>,
     ) -> Option<R> {
-        // What is on its way by MPI, or held back, is moved by `progress`; and who always finds something here asks MPI now and then all the same.
+        // What is on its way by MPI, or held back, is moved by `progress`; and who always finds something here asks MPI
+        // now and then all the same.
         if self.counts != (0, 0) || self.held_count > 0 || self.has_come() {
             return None;
         }
@@ -276,7 +278,8 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. Of each ring it takes `most` frames: those that stay there may be taken straight.
+    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. Of each ring it
+    /// takes `most` frames: those that stay there may be taken straight.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -288,7 +291,8 @@ impl Traffic {
         }
         let (until, between) = self.looks;
         self.looks.0 = until.checked_sub(1).unwrap_or(between - 1);
-        // Whatever MPI has to move is moved at once; whether it has something new is asked now and then, and when there is nothing else to do.
+        // Whatever MPI has to move is moved at once; whether it has something new is asked now and then, and when there
+        // is nothing else to do.
         if until == 0 || self.counts != (0, 0) { self.progress_far() } else { Ok(()) }
     }
 
@@ -297,8 +301,8 @@ impl Traffic {
         while let Some(found) = self.mpi.find(self.comm, TAG)? {
             let (source, length) = (found.source, found.length);
             let mut frame = self.memory.take(length);
-            // SAFETY: the capacity is at least the length; the frame stays in `Arriving`, untouched, until the request is complete,
-            // or for ever (`Drop`).
+            // SAFETY: the capacity is at least the length; the frame stays in `Arriving`, untouched, until the request
+            // is complete, or for ever (`Drop`).
             let request = unsafe { self.mpi.receive(found, frame.as_mut_ptr()) }?;
             self.arriving[source].push_back(Arriving { request, frame, length, is_complete: false });
             self.counts.1 += 1;
@@ -391,8 +395,8 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are for
-    /// nobody. Waits for the other processes to come here too.
+    /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are
+    /// for nobody. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;

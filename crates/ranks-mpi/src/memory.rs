@@ -1,4 +1,5 @@
-//! Memory of long frames, kept for the next ones: fresh memory costs a page fault every 4 KiB, which is more than the copy.
+//! Memory of long frames, kept for the next ones: fresh memory costs a page fault every 4 KiB, which is more than the
+//! copy.
 
 use lehr_sync::{Arc, Mutex};
 

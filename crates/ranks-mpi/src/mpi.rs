@@ -1,7 +1,8 @@
 //! Calls of MPI as functions that return a `Result`, each a few lines over the table of `abi.rs`.
 //!
-//! Who calls must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule is kept by
-//! construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before there is one.
+//! Who calls must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
+//! is kept by construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before
+//! there is one.
 #![allow(unsafe_code, reason = "foreign functions")]
 
 use std::ffi::{c_char, c_int, c_void};
@@ -92,8 +93,8 @@ impl Mpi {
     /// it, this process's number in it and the number of processes.
     pub(crate) fn world(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut copy, mut rank, mut size) = (Comm::WORLD, 0, 0);
-        // SAFETY: all processes do this right after their start; the pointers are to local variables. The copy inherits the
-        // error handler.
+        // SAFETY: all processes do this right after their start; the pointers are to local variables. The copy inherits
+        // the error handler.
         unsafe {
             self.check("MPI_Comm_dup", (self.functions.duplicate)(Comm::WORLD, &mut copy))?;
             self.check("MPI_Comm_rank", (self.functions.rank)(copy, &mut rank))?;
@@ -106,7 +107,8 @@ impl Mpi {
     /// A communicator of the processes of this machine, this process's place in it, and how many they are.
     pub(crate) fn near(&self) -> Result<(Comm, usize, usize), Error> {
         let (mut part, mut rank, mut size) = (Comm::WORLD, 0, 0);
-        // SAFETY: all processes do this right after their start; the pointers are to local variables. The part inherits the error handler.
+        // SAFETY: all processes do this right after their start; the pointers are to local variables. The part inherits
+        // the error handler.
         unsafe {
             let code = (self.functions.split_type)(Comm::WORLD, abi::TYPE_SHARED, 0, Info::NULL, &mut part);
             self.check("MPI_Comm_split_type", code)?;
@@ -117,8 +119,8 @@ impl Mpi {
         Ok((part, number(rank), number(size)))
     }
 
-    /// Makes a window with so many bytes of each process, whole words, and gives the address of this process's. All processes of the communicator, which must
-    /// share memory, do this together.
+    /// Makes a window with so many bytes of each process, whole words, and gives the address of this process's. All
+    /// processes of the communicator, which must share memory, do this together.
     pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
         let (mut window, mut address) = (Win::NULL, ptr::null_mut());
         let bytes = isize::try_from(bytes).expect("a segment is far shorter");
@@ -151,7 +153,8 @@ impl Mpi {
 
     /// Gives a window and its memory back. All its processes do this together.
     pub(crate) fn give_memory_back(&self, mut window: Win) -> Result<(), Error> {
-        // SAFETY: the window came from `share_memory`, and whoever used its memory has been taken away (`Window::close`).
+        // SAFETY: the window came from `share_memory`, and whoever used its memory has been taken away
+        // (`Window::close`).
         self.check("MPI_Win_free", unsafe { (self.functions.win_free)(&mut window) })
     }
 
@@ -197,8 +200,8 @@ impl Mpi {
     /// Starts to receive a message that was found.
     ///
     /// # Safety
-    /// `buffer` is memory for `found.length` bytes that nobody else uses until [`test`](Self::test) says that the request is
-    /// complete; then they are written.
+    /// `buffer` is memory for `found.length` bytes that nobody else uses until [`test`](Self::test) says that the
+    /// request is complete; then they are written.
     pub(crate) unsafe fn receive(&self, found: Found, buffer: *mut u8) -> Result<Pending, Error> {
         let (mut request, mut message) = (Request::NULL, found.message);
         let count = found.length as abi::Count;
@@ -211,7 +214,8 @@ impl Mpi {
     /// Whether a request is complete; from then on its answer stays `true`.
     pub(crate) fn test(&self, pending: &mut Pending) -> Result<bool, Error> {
         let (mut flag, mut status) = (0, Status::default());
-        // SAFETY: the request came from this library, which makes it null when it is complete, and null is allowed; the other pointers are to local variables.
+        // SAFETY: the request came from this library, which makes it null when it is complete, and null is allowed; the
+        // other pointers are to local variables.
         let code = unsafe { (self.functions.test)(&mut pending.0, &mut flag, &mut status) };
         self.check("MPI_Test", code)?;
         Ok(flag != 0)

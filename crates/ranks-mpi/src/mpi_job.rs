@@ -1,5 +1,5 @@
-//! Serves the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs it carries the words
-//! of process 0 to all.
+//! Serves the engines of `lehr-ranks`: ranks for a run, and agreement on how it ended. Between runs it carries the
+//! words of process 0 to all.
 
 use std::fmt;
 

@@ -1,8 +1,8 @@
 //! The post office of a process: frames that came are sorted into the inboxes of its ranks.
 //!
 //! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
-//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed for
-//! that. If another task is fetching, there is nothing to do: it sorts for all.
+//! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed
+//! for that. If another task is fetching, there is nothing to do: it sorts for all.
 //!
 //! A process may be faster than another by one run: its messages are then kept until the run begins here.
 
@@ -105,7 +105,8 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; says whether it was.
+    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; says whether
+    /// it was.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
@@ -132,7 +133,8 @@ impl Post {
         })
     }
 
-    /// Moves all that can be moved and sorts the frames that have come, unless another task is at it. Looks so often as long as nothing has come. Does not wait.
+    /// Moves all that can be moved and sorts the frames that have come, unless another task is at it. Looks so often as
+    /// long as nothing has come. Does not wait.
     ///
     /// # Errors
     /// [`Error::Call`], now and ever after.
@@ -151,7 +153,8 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has come: its sender and its content. Of different kinds, one may be ahead of the other.
+    /// The next report, verdict or word, if one has come: its sender and its content. Of different kinds, one may be
+    /// ahead of the other.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;

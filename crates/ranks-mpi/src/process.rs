@@ -5,9 +5,9 @@
 //! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of ours, taken for a
 //! whole round of progress, is cheaper.
 //!
-//! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the launcher). So there are
-//! two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends them all. A `Process` that is
-//! dropped without either aborts.
+//! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the
+//! launcher). So there are two ends only: [`Process::finish`], in which all processes take part, and
+//! [`Process::abort`], which ends them all. A `Process` that is dropped without either aborts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -66,8 +66,9 @@ impl Process {
     /// as the only process where no MPI is installed. Waits for the other processes of the job.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they cannot reach each other. Do not
-    /// go on: each process would do all the work alone. [`Error::Call`] if MPI does not start.
+    /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they
+    /// cannot reach each other. Do not go on: each process would do all the work alone. [`Error::Call`] if MPI does not
+    /// start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {
@@ -124,13 +125,14 @@ impl Process {
         self.post.with(|traffic| traffic.frames())
     }
 
-    /// This job, for [`lehr_ranks::Execution`]: methods then run on the ranks of all processes. Every process must run the same methods in the
-    /// same order, until [`finish`](Self::finish).
+    /// This job, for [`lehr_ranks::Execution`]: methods then run on the ranks of all processes. Every process must run
+    /// the same methods in the same order, until [`finish`](Self::finish).
     pub fn job(&self) -> Job {
         self.job
     }
 
-    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; the arguments of the others are ignored.
+    /// Gives every process the bytes that process 0 has. All processes call it, process 0 with bytes; the arguments of
+    /// the others are ignored.
     ///
     /// Waits for process 0. The bytes go along a binomial tree.
     ///

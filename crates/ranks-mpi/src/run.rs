@@ -26,8 +26,9 @@ impl Process {
     /// Your futures may borrow, because your thread sleeps meanwhile; see [`lehr_ranks::run`] for the rest.
     ///
     /// # Errors
-    /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as [`Error::Elsewhere`] in the
-    /// others. [`Error::Invalid`] for a number of ranks that cannot be; [`Error::Transport`] if MPI fails.
+    /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as
+    /// [`Error::Elsewhere`] in the others. [`Error::Invalid`] for a number of ranks that cannot be;
+    /// [`Error::Transport`] if MPI fails.
     ///
     /// # Panics
     /// On a worker of a dispatcher.
@@ -73,8 +74,8 @@ impl Process {
     }
 }
 
-/// The report that the processes agree on, given that of this one: a panic before anything else, and then the report of the lowest
-/// process.
+/// The report that the processes agree on, given that of this one: a panic before anything else, and then the report of
+/// the lowest process.
 pub(crate) fn judge(post: &Post, run: u32, own: Option<Outcome>) -> Result<Option<Outcome>, Error> {
     let process = post.process();
     let send = |to: usize, kind: Kind, outcome: &Option<Outcome>| {

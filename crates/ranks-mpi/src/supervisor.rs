@@ -2,14 +2,15 @@
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
 //! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
-//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does nothing
-//! but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the same signal. On
-//! that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees the connection
-//! close first: two times in three.)
+//! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does
+//! nothing but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the
+//! same signal. On that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees
+//! the connection close first: two times in three.)
 //!
-//! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the process
-//! group, to which launchers send their signals. The supervisor adds to the environment the program that the launcher's library is
-//! beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the launcher hears of both ends at once.
+//! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the
+//! process group, to which launchers send their signals. The supervisor adds to the environment the program that the
+//! launcher's library is beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the
+//! launcher hears of both ends at once.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read, Write};
@@ -48,7 +49,8 @@ pub enum Supervised {
     Killed(Killed),
 }
 
-/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then [`follow`](Self::follow).
+/// A child that was killed or ended in the middle of the job, and the remaining task: tell the user, then
+/// [`follow`](Self::follow).
 #[derive(Debug)]
 #[must_use = "the launcher ends the job when the supervisor follows its child"]
 pub struct Killed {
@@ -73,10 +75,11 @@ impl Killed {
     }
 }
 
-/// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the module's page.
+/// Under a launcher, runs this program again as a child, with the same arguments, and waits for its end; see the
+/// module's page.
 ///
-/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and the
-/// supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
+/// Call it first thing in your `main`. Signals that ask a program to end (Ctrl-C) reach supervisor and child alike, and
+/// the supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
 ///
 /// # Errors
 /// If this program cannot be started again.
@@ -139,7 +142,8 @@ fn is_in_the_middle(notes: &mut PipeReader) -> bool {
     bytes[..length].last() == Some(&(Note::Joined as u8))
 }
 
-/// The program that started the launcher's process, as the supervisor saw it, or as this process sees it if it has no supervisor.
+/// The program that started the launcher's process, as the supervisor saw it, or as this process sees it if it has no
+/// supervisor.
 pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }

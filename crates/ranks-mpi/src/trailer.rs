@@ -1,6 +1,7 @@
 //! The trailer behind the bytes of a frame: the sender and the receiver of the message.
 //!
-//! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the message.
+//! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the
+//! message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
@@ -11,7 +12,8 @@
 //! | 16..20 | tag | the label's | match |
 //! | 20..24 | receipt | the label's | tell the sender that it was taken, if it is not 0 |
 //!
-//! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words fills that line.
+//! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words
+//! fills that line.
 
 /// Bytes of a trailer.
 pub(crate) const LENGTH: usize = 24;

@@ -2,8 +2,8 @@
 //!
 //! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
 //! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
-//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because MPI
-//! knows how to share memory on this machine. It has a ring for the frames of each other process.
+//! announces it ([`lehr_ranks::fabric::ring`]). So at the start each process gets a segment of an MPI window, because
+//! MPI knows how to share memory on this machine. It has a ring for the frames of each other process.
 //!
 //! Frames that are too long for a ring go by MPI. `link.rs` holds back those that find it full, and keeps the order of
 //! all. Windows are used for nothing but their memory: no epochs, no one-sided calls.
@@ -39,8 +39,9 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// The rings between this process, number `process` of `processes`, and the others of its machine, of which it is the one at `place`. All processes
-    /// of the communicator, which are those of this machine and more than one, do this together.
+    /// The rings between this process, number `process` of `processes`, and the others of its machine, of which it is
+    /// the one at `place`. All processes of the communicator, which are those of this machine and more than one, do
+    /// this together.
     pub(crate) fn open(
         mpi: &Mpi,
         comm: Comm,
@@ -54,7 +55,8 @@ impl Window {
         let count = HEAD + near * ring_words;
         let (window, own) = mpi.share_memory(comm, count * size_of::<usize>())?;
         for word in 0..count {
-            // SAFETY: MPI has given this process `count` words at this address, and the others do not touch them before the barrier.
+            // SAFETY: MPI has given this process `count` words at this address, and the others do not touch them before
+            // the barrier.
             unsafe { own.add(word).write(0) };
         }
         // SAFETY: as above; a segment is never empty.
@@ -64,9 +66,9 @@ impl Window {
         let mut incoming = Vec::new();
         for other in (0..near).filter(|&other| other != place) {
             let theirs = mpi.shared_memory(window, other)?;
-            // SAFETY: behind the barrier the head of each segment is written, once and for all. The other process's segment has as many words as
-            // ours; it stays until `close`, after which no ring is used (`close` takes the window away); and after the head
-            // everything is accessed through rings.
+            // SAFETY: behind the barrier the head of each segment is written, once and for all. The other process's
+            // segment has as many words as ours; it stays until `close`, after which no ring is used (`close` takes the
+            // window away); and after the head everything is accessed through rings.
             unsafe {
                 let number = theirs.read();
                 outgoing[number] = Some(Sender::new(ring::at(theirs.add(HEAD + place * ring_words), ring_words)));
@@ -81,7 +83,8 @@ impl Window {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
 
-    /// Sends a frame that goes this way, if there is room: parts, of which each but the last is a whole number of words.
+    /// Sends a frame that goes this way, if there is room: parts, of which each but the last is a whole number of
+    /// words.
     pub(crate) fn send(&mut self, process: usize, number: usize, parts: &[&[u8]]) -> bool {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }

@@ -1,8 +1,8 @@
 //! Tests in several processes: this program starts itself under `mpiexec` and checks how the job ends and what it says.
 //!
-//! `cargo test --workspace --test launched -- --ignored [FILTER]`, with `LEHR_MPIEXEC` naming the launcher; `make mpi` installs one and sets it. Without
-//! `--ignored` they are only counted, since `cargo test` alone has no launcher. Started with the word `program` it is one process of such a job, see
-//! `launched/programs.rs`.
+//! `cargo test --workspace --test launched -- --ignored [FILTER]`, with `LEHR_MPIEXEC` naming the launcher; `make mpi`
+//! installs one and sets it. Without `--ignored` they are only counted, since `cargo test` alone has no launcher.
+//! Started with the word `program` it is one process of such a job, see `launched/programs.rs`.
 
 #![allow(
     clippy::disallowed_macros,

@@ -1,6 +1,8 @@
-//! K-means as rounds of an all-reduce and as iterative map-reduce: the same centres, and what the second form costs beside the first.
+//! K-means as rounds of an all-reduce and as iterative map-reduce: the same centres, and what the second form costs
+//! beside the first.
 //!
-//! Paper 003 (end of section 3) names Twister's iterative map-reduce as the alternative to MPI, more flexible and expected to be slower.
+//! Paper 003 (end of section 3) names Twister's iterative map-reduce as the alternative to MPI, more flexible and
+//! expected to be slower.
 //!
 //! `cargo run --release -p lehr-ranks --example k_means [points] [centres] [ranks]`
 #![allow(

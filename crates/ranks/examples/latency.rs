@@ -1,6 +1,8 @@
-//! What a call costs: microseconds a stage of each pattern, for a number of ranks on two workers, as the median of some samples.
+//! What a call costs: microseconds a stage of each pattern, for a number of ranks on two workers, as the median of some
+//! samples.
 //!
-//! `cargo run --release -p lehr-ranks --example latency [ranks] [fabric: threads, mail, ports, bytes] [only patterns with these words]`
+//! `cargo run --release -p lehr-ranks --example latency [ranks] [fabric: threads, mail, ports, bytes] [only patterns
+//! with these words]`
 #![allow(clippy::disallowed_macros, reason = "an example prints its findings")]
 
 #[path = "latency/patterns.rs"]

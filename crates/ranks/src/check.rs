@@ -100,7 +100,8 @@ impl Communicator {
         self.settings.is_checked = is_checked;
     }
 
-    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, receives the messages that a given-up call still owes.
+    /// Compares a call that has no other synchronisation, if this communicator is checked. Before it, receives the
+    /// messages that a given-up call still owes.
     pub(crate) async fn check(&mut self, call: Call, number: usize) -> Result<(), Error> {
         if self.exchange.as_ref().is_some_and(|exchange| exchange.owed().is_some()) {
             self.hear_what_is_owed(call).await?;

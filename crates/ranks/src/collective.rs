@@ -1,5 +1,6 @@
-//! The collectives: calls that all ranks make together. Between threads each is one
-//! exchange (`fabric/threads/exchange.rs`), or goes over lanes (`neighbours.rs`); on every other fabric it is made of messages (`steps.rs`). Both ways give the same bits.
+//! The collectives: calls that all ranks make together. Between threads each is one exchange
+//! (`fabric/threads/exchange.rs`), or goes over lanes (`neighbours.rs`); on every other fabric it is made of messages
+//! (`steps.rs`). Both ways give the same bits.
 
 mod all_gather;
 mod all_reduce;

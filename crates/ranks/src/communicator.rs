@@ -1,8 +1,8 @@
 //! The communicator of a rank: its number, those of the others, and the calls that reach them.
 //!
-//! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others. Messages
-//! between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one in each file; new communicators in
-//! `group.rs`.
+//! A communicator is a group of ranks and a context of its own in the fabric, so that its messages meet no others.
+//! Messages between two ranks are in `point_to_point.rs`, calls of all ranks together in `collective/`, one in each
+//! file; new communicators in `group.rs`.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -220,8 +220,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// An exchange: deposits a message, arrives, and waits until all have. The two words of the head are compared; `fold` runs only if all ranks
-    /// agree on them.
+    /// An exchange: deposits a message, arrives, and waits until all have. The two words of the head are compared;
+    /// `fold` runs only if all ranks agree on them.
     pub(crate) async fn meet(
         &mut self,
         call: Call,

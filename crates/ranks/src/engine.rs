@@ -9,8 +9,8 @@
 //! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that the paper
 //!   names at the end of its section 3.
 //!
-//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not assumed to
-//! be independent: a leaf's map may read any rows.
+//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not
+//! assumed to be independent: a leaf's map may read any rows.
 
 mod groups;
 mod job;
@@ -110,7 +110,8 @@ pub trait Rounds: Send {
         done(())
     }
 
-    /// Records the actions of the ranks from now on in a trace, of which each process has one. Engines without ranks note nothing.
+    /// Records the actions of the ranks from now on in a trace, of which each process has one. Engines without ranks
+    /// note nothing.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
@@ -124,9 +125,9 @@ pub trait Rounds: Send {
         let _ = name;
     }
 
-    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks the time of each by kind of work:
-    /// this loop's `phases`, and `computing`, `communicating`, `waiting`. The same table on all ranks; empty for
-    /// engines without ranks.
+    /// Ends the trace, which is then complete in the process of the lead. Adds up over ranks the time of each by kind
+    /// of work: this loop's `phases`, and `computing`, `communicating`, `waiting`. The same table on all ranks; empty
+    /// for engines without ranks.
     ///
     /// # Errors
     /// As for [`round`](Self::round).
@@ -148,8 +149,9 @@ pub trait Rounds: Send {
 }
 
 impl dyn Rounds + '_ {
-    /// Gives every process the content of the leaves' cells, where ranks are in several processes; elsewhere there is nothing to do. When it returns, every rank may read all cells.
-    /// `write` appends a cell's content to bytes, `read` overwrites a cell with it.
+    /// Gives every process the content of the leaves' cells, where ranks are in several processes; elsewhere there is
+    /// nothing to do. When it returns, every rank may read all cells. `write` appends a cell's content to bytes, `read`
+    /// overwrites a cell with it.
     ///
     /// # Errors
     /// As for [`round`](Rounds::round).
@@ -191,7 +193,8 @@ pub enum Engine {
     Loop,
     /// Persistent receivers fed block numbers, and a countdown.
     Ports,
-    /// Rank tasks, each with its own run of leaves, whose rounds are map, shuffle, reduce and gather ([`Round::key_len`]).
+    /// Rank tasks, each with its own run of leaves, whose rounds are map, shuffle, reduce and gather
+    /// ([`Round::key_len`]).
     MapReduce,
 }
 
@@ -199,7 +202,8 @@ impl Engine {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Ranks, Self::Loop, Self::Ports, Self::MapReduce];
 
-    /// Whether it runs the method's loop on each of several ranks, which may be in several processes; the others run it once.
+    /// Whether it runs the method's loop on each of several ranks, which may be in several processes; the others run it
+    /// once.
     pub const fn has_ranks(self) -> bool {
         matches!(self, Self::Ranks | Self::MapReduce)
     }
@@ -242,18 +246,19 @@ impl FromStr for Engine {
 pub struct Execution {
     /// The engine. Default: [`Engine::Ranks`].
     pub engine: Engine,
-    /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have ranks](Engine::has_ranks) have more than one. Default: as many as the
-    /// machine runs threads at once.
+    /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have
+    /// ranks](Engine::has_ranks) have more than one. Default: as many as the machine runs threads at once.
     pub ranks: usize,
     /// Worker threads, at least 1. Default: as many as the machine runs at once.
     pub threads: usize,
-    /// The processes that this one computes with; each has so many ranks and threads. Only engines that have ranks have them. Default:
-    /// none.
+    /// The processes that this one computes with; each has so many ranks and threads. Only engines that have ranks have
+    /// them. Default: none.
     pub job: Option<Job>,
 }
 
 impl Execution {
-    /// The most threads of a process, and the most of its ranks. Each takes memory and a stack before it computes anything.
+    /// The most threads of a process, and the most of its ranks. Each takes memory and a stack before it computes
+    /// anything.
     pub const THREADS_MAX: usize = 1024;
 
     /// # Errors
@@ -339,7 +344,8 @@ type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 /// Begins a loop, given its place among those of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
-/// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all programs.
+/// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all
+/// programs.
 fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
     let Execution { engine, ranks, threads, job } = *execution;
     // Ranks wait for each other in loops, and so do the workers of a parallel loop for its end.

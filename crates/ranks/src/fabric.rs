@@ -10,8 +10,8 @@
 //! | [`ports`] | ranks of one process over ports of the runtime, as papers 000 to 004 have it | are posted |
 //! | [`bytes`] | ranks of one process through the codec | become frames in a stream, so that the wire path is tested without a wire |
 //!
-//! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching for a fabric that
-//! can only move messages; [`ring`] moves them through memory that two processes share.
+//! Fabrics between processes live in crates of their own and fill the same trait. [`inbox::Inbox`] does the matching
+//! for a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
 //! that have come. It may spin for some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`]
@@ -83,7 +83,8 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Threads, Self::Mail, Self::Ports, Self::Bytes];
 
-    /// The communicators of a new group of `size` ranks, in order of rank. `may_spin` says that every rank has a core to itself.
+    /// The communicators of a new group of `size` ranks, in order of rank. `may_spin` says that every rank has a core
+    /// to itself.
     ///
     /// # Example
     /// ```
@@ -201,7 +202,8 @@ pub trait Fabric: Send + Sync {
     /// How many ranks there are.
     fn size(&self) -> usize;
 
-    /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is kept.
+    /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is
+    /// kept.
     ///
     /// # Errors
     /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
@@ -232,7 +234,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
-    /// As [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for a fabric that can spare the memory.
+    /// As [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for a
+    /// fabric that can spare the memory.
     ///
     /// # Errors
     /// As for [`poll_receive`](Self::poll_receive).
@@ -248,7 +251,8 @@ pub trait Fabric: Send + Sync {
         received.map_ok(|message| read(message.envelope(), &message.bytes))
     }
 
-    /// Shows the earliest message that matches and leaves it where it is; otherwise as [`poll_receive`](Self::poll_receive).
+    /// Shows the earliest message that matches and leaves it where it is; otherwise as
+    /// [`poll_receive`](Self::poll_receive).
     ///
     /// # Errors
     /// As for [`poll_receive`](Self::poll_receive).
@@ -260,7 +264,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Empty memory for a message of so many bytes that is to be sent: with room for the header of the fabric, or used before.
+    /// Empty memory for a message of so many bytes that is to be sent: with room for the header of the fabric, or used
+    /// before.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -285,7 +290,8 @@ pub trait Fabric: Send + Sync {
         }
     }
 
-    /// Whether a receive that is pending is polled again soon, although nothing has come: on a fabric that must be asked for progress.
+    /// Whether a receive that is pending is polled again soon, although nothing has come: on a fabric that must be
+    /// asked for progress.
     fn asks_again(&self) -> bool {
         false
     }
@@ -297,7 +303,8 @@ pub trait Fabric: Send + Sync {
     /// this rank then names that one. Only the first call counts.
     fn fail(&self, culprit: usize);
 
-    /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for most.
+    /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for
+    /// most.
     ///
     /// # Errors
     /// [`Error::Transport`].

@@ -1,5 +1,5 @@
-//! Messages as they look on a wire: a header of fixed length, then the bytes. Written by `fabric/bytes.rs`; fabrics between
-//! processes may use it too.
+//! Messages as they look on a wire: a header of fixed length, then the bytes. Written by `fabric/bytes.rs`; fabrics
+//! between processes may use it too.
 //!
 //! | bytes of the header | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |

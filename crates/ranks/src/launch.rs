@@ -11,8 +11,8 @@ use crate::layout::Layout;
 
 /// Runs `program` once per rank, each with its communicator, and returns their results, in order of rank.
 ///
-/// Your futures may borrow, because your thread sleeps meanwhile. There may be more ranks than workers and more workers than
-/// cores. Between two awaits a rank runs without interruption.
+/// Your futures may borrow, because your thread sleeps meanwhile. There may be more ranks than workers and more workers
+/// than cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors
 /// [`Error::Invalid`] for a layout that cannot be placed. [`Error::Panicked`] for a rank whose code panicked; of

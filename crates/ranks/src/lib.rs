@@ -14,7 +14,8 @@
 //! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over everybody's leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
-//! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all give the same bits.
+//! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all
+//! give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a
@@ -32,8 +33,8 @@
 //! assert_eq!(maxima.unwrap(), [20.0, 20.0, 20.0]);
 //! ```
 //!
-//! Deliberately not here: any mathematics, any data. Read next: `fabric.rs` for the seam between ranks, `engine.rs` for the
-//! seam between methods and those who run them.
+//! Deliberately not here: any mathematics, any data. Read next: `fabric.rs` for the seam between ranks, `engine.rs` for
+//! the seam between methods and those who run them.
 #![deny(unsafe_code)]
 
 mod check;

@@ -24,7 +24,8 @@ pub trait MapReduce: Sync {
     /// How many numbers a value has.
     fn width(&self) -> usize;
 
-    /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are emitted. Must not depend on who calls it.
+    /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are
+    /// emitted. Must not depend on who calls it.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
     /// Combines two values of a key, left before right; the result replaces the left one. By default, adds.
@@ -39,7 +40,8 @@ pub trait MapReduce: Sync {
         let _ = (key, value, state);
     }
 
-    /// Makes the state of the next round of all results, in order of their keys. Runs on every rank, with the same results.
+    /// Makes the state of the next round of all results, in order of their keys. Runs on every rank, with the same
+    /// results.
     fn next(&self, state: Self::State, results: &BTreeMap<u64, Vec<f64>>) -> Step<Self::State>;
 }
 
@@ -67,10 +69,11 @@ pub struct Iterated<S> {
 type Emitted = (Node, Vec<f64>);
 
 impl Communicator {
-    /// Runs rounds of a map-reduce over `rows` rows until it has converged, at most `rounds_max`. All ranks get the same result, and the same bits on any number of
-    /// ranks.
+    /// Runs rounds of a map-reduce over `rows` rows until it has converged, at most `rounds_max`. All ranks get the
+    /// same result, and the same bits on any number of ranks.
     ///
-    /// Cost a round: the map; a shuffle, in which each rank sends at most 2 log₂ leaves values a key; an all-gather of the results.
+    /// Cost a round: the map; a shuffle, in which each rank sends at most 2 log₂ leaves values a key; an all-gather of
+    /// the results.
     ///
     /// # Errors
     /// Those of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).

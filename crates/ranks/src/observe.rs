@@ -80,20 +80,22 @@ pub trait Observer: Send {
 
     /// Gets, after each step, all that is needed to resume from here.
     ///
-    /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always after it said [`Control::Stop`].
+    /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always
+    /// after it said [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one; that of the lead decides whether steps
-    /// can be interrupted.
+    /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one;
+    /// that of the lead decides whether steps can be interrupted.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
 
-    /// After an interrupt of this or another process, receives the state at which the given-up step began, instead of the next progress.
+    /// After an interrupt of this or another process, receives the state at which the given-up step began, instead of
+    /// the next progress.
     ///
     /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
     /// `Stopped`. By default this is a checkpoint like any other, but no other comes after it.
@@ -103,7 +105,8 @@ pub trait Observer: Send {
 
     /// Where the run is to record the actions of each rank, if anybody wants that.
     ///
-    /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or none has; at the end the lead's is whole.
+    /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or
+    /// none has; at the end the lead's is whole.
     fn trace(&self) -> Option<&Trace> {
         None
     }
@@ -191,7 +194,8 @@ impl dyn AnyCheckpoint {
 pub struct Interrupt(Arc<dyn Fn() -> bool + Send + Sync>);
 
 impl Interrupt {
-    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should return at once, and never take its answer back.
+    /// Interrupts from the moment that `is_asked` says so. All threads of a run call it, before each leaf; it should
+    /// return at once, and never take its answer back.
     ///
     /// # Example
     /// See [`Interrupt`].

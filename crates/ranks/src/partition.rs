@@ -1,7 +1,7 @@
 //! The rows of each rank: rows are cut into leaves, and leaves are dealt to ranks in contiguous runs.
 //!
-//! The size of a leaf depends on the number of rows alone, never on ranks or threads. It is the unit of every reduction, so
-//! that results have the same bits on any layout.
+//! The size of a leaf depends on the number of rows alone, never on ranks or threads. It is the unit of every
+//! reduction, so that results have the same bits on any layout.
 
 use std::ops::Range;
 
@@ -36,8 +36,8 @@ impl Partition {
     /// If `ranks` is 0.
     pub fn new(rows: usize, ranks: usize) -> Self {
         assert!(ranks > 0, "there is at least one rank");
-        // The largest power of two that still gives `LEAVES_MIN` leaves: n.div_ceil(s) >= 256 holds if and only if s <= s_max
-        // with s_max = (n - 1) / 255, rounded down.
+        // The largest power of two that still gives `LEAVES_MIN` leaves: n.div_ceil(s) >= 256 holds if and only if s <=
+        // s_max with s_max = (n - 1) / 255, rounded down.
         let size_max = rows.saturating_sub(1) / (LEAVES_MIN - 1);
         let leaf_size = if size_max == 0 { 1 } else { 1 << size_max.ilog2() };
         Self { rows, ranks, leaf_size: leaf_size.clamp(LEAF_ROWS_MIN, LEAF_ROWS_MAX) }

@@ -1,7 +1,8 @@
 //! Messages between two ranks: send, receive, probe.
 //!
-//! A message carries a tag. Between two ranks messages with the same tag are taken in the order in which they were sent. A send is
-//! complete when its values have been copied. There are no calls that return requests: a future that has been polled *is* the request, and several may be polled together.
+//! A message carries a tag. Between two ranks messages with the same tag are taken in the order in which they were
+//! sent. A send is complete when its values have been copied. There are no calls that return requests: a future that
+//! has been polled *is* the request, and several may be polled together.
 
 use std::borrow::Cow;
 
@@ -62,7 +63,8 @@ impl Drop for Owed<'_> {
 }
 
 impl Communicator {
-    /// Sends values to rank `to`, which may be this one. Complete when they have been copied: it does not wait for the receiver.
+    /// Sends values to rank `to`, which may be this one. Complete when they have been copied: it does not wait for the
+    /// receiver.
     ///
     /// Cost: one copy.
     ///
@@ -90,7 +92,8 @@ impl Communicator {
 
     /// As [`send`](Self::send), but complete only when the message has been received.
     ///
-    /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later synchronous send.
+    /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later
+    /// synchronous send.
     ///
     /// # Errors
     /// As for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
@@ -156,8 +159,8 @@ impl Communicator {
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the message is not a number of
-    /// whole values; [`Error::Transport`].
+    /// [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the message is not
+    /// a number of whole values; [`Error::Transport`].
     ///
     /// # Panics
     /// If there is no rank `from`.
@@ -201,7 +204,8 @@ impl Communicator {
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive). If any source will do, [`Error::RankLeft`] as soon as a rank has failed or all others have ended.
+    /// As for [`receive`](Self::receive). If any source will do, [`Error::RankLeft`] as soon as a rank has failed or
+    /// all others have ended.
     ///
     /// # Panics
     /// If there is no such source.
@@ -291,7 +295,8 @@ impl Communicator {
         Ok(message)
     }
 
-    /// Waits for a message of the program and copies its bytes; gives back how many. There may not be more than there is memory.
+    /// Waits for a message of the program and copies its bytes; gives back how many. There may not be more than there
+    /// is memory.
     async fn take_into(&self, wanted: Wanted, waiting_in: &'static str, bytes: &mut [u8]) -> Result<usize, Error> {
         let pattern = self.pattern(Traffic::Messages, wanted);
         let room = bytes.len();

@@ -1,8 +1,8 @@
 //! One fixed tree over global leaf numbers: the same bits on any layout.
 //!
-//! Node (level, index) covers the leaves from `index * 2^level` on, `2^level` of them or as many as there are. A node's value
-//! is its left child's combined with its right child's; where there is no right child it is the left child's. Nothing else
-//! is assumed of the combination: it need not be commutative, nor associative in floating point.
+//! Node (level, index) covers the leaves from `index * 2^level` on, `2^level` of them or as many as there are. A node's
+//! value is its left child's combined with its right child's; where there is no right child it is the left child's.
+//! Nothing else is assumed of the combination: it need not be commutative, nor associative in floating point.
 //!
 //! Any run of neighbouring leaves has a unique shortest cover by complete nodes, at most two per level. A rank folds
 //! its run into that cover ([`Fold`]). Folding all ranks' covers in order ([`Fold::root`]) gives the root, bit for bit
@@ -55,8 +55,8 @@ pub type Combine<'a, T = f64> = &'a (dyn Fn(&mut [T], &[T]) + 'a);
 
 /// Folds neighbouring leaves or nodes, given in ascending order, into the shortest cover by complete nodes.
 ///
-/// A partial is a slice of `length` numbers. The memory of partials is used again after [`clear`](Self::clear): a fold that is
-/// repeated does not allocate.
+/// A partial is a slice of `length` numbers. The memory of partials is used again after [`clear`](Self::clear): a fold
+/// that is repeated does not allocate.
 ///
 /// # Example
 /// ```
@@ -119,7 +119,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Combines a partial with the present ones, which must be at most one partial, in the order of the calls and not of the tree.
+    /// Combines a partial with the present ones, which must be at most one partial, in the order of the calls and not
+    /// of the tree.
     pub(crate) fn append(&mut self, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         debug_assert!(self.nodes.len() < 2, "what was pushed has been collapsed");
         let place = self.nodes.len();
@@ -208,8 +209,8 @@ impl<T: Copy + Default> Fold<T> {
     }
 }
 
-/// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` shows a rank's, of the same length; `memory`
-/// is used for partial results, and used again.
+/// Folds the partials of `ranks` ranks in the tree over rank numbers, and writes the root to `root`. `partial` shows a
+/// rank's, of the same length; `memory` is used for partial results, and used again.
 pub(crate) fn fold_ranks<'a, T: bytemuck::Pod>(
     ranks: usize,
     root: &mut [T],

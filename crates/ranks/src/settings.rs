@@ -16,8 +16,8 @@ pub enum Order {
     /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
     #[default]
     Fixed,
-    /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are associative and
-    /// commutative, at least as far as anybody cares. The bits depend on the number of ranks.
+    /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are
+    /// associative and commutative, at least as far as anybody cares. The bits depend on the number of ranks.
     Any,
 }
 
@@ -52,8 +52,9 @@ impl Communicator {
     /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that
     /// rank. `None`, the default, waits for as long as it takes.
     ///
-    /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has not come. Over messages, unchecked, it
-    /// is the one whose message was missing, and that may be late because of a third.
+    /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has
+    /// not come. Over messages, unchecked, it is the one whose message was missing, and that may be late because of a
+    /// third.
     ///
     /// # Example
     /// ```

@@ -13,7 +13,8 @@ pub enum Boundary {
 
 /// Ranks on a Cartesian grid, numbered so that the last coordinate runs fastest.
 ///
-/// Directions are numbered too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper one.
+/// Directions are numbered too: direction 2d leads to the lower neighbour in dimension d, direction 2d + 1 to the upper
+/// one.
 ///
 /// # Example
 /// ```

@@ -5,8 +5,9 @@
 //! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
-//! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time, [`gather_trace`](Communicator::gather_trace) brings
-//! the records of all to the process of rank 0. Where only the sums are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
+//! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time,
+//! [`gather_trace`](Communicator::gather_trace) brings the records of all to the process of rank 0. Where only the sums
+//! are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -218,13 +219,15 @@ impl Noted {
             r#"{{"ph":"M","pid":{process},"tid":{rank},"name":"thread_name","args":{{"name":"rank {rank}"}}}}"#
         );
         for span in track.state.lock().spans.iter().flatten() {
-            // Whole nanoseconds, as the clock gave them: so what follows something begins where that ends, to the last digit.
+            // Whole nanoseconds, as the clock gave them: so what follows something begins where that ends, to the last
+            // digit.
             let ns = |seconds: f64| (seconds * 1e9).round() as i64;
             let start_ns = ns(span.start_s);
             let duration_ns = ns(span.start_s + span.duration_s) - start_ns;
             let (start, duration) = (microseconds(start_ns + self.shift_ns), microseconds(duration_ns));
             let category = span.activity.name();
-            // Names are identifiers of this crate or literals of the program; only quotes and backslashes could break the file.
+            // Names are identifiers of this crate or literals of the program; only quotes and backslashes could break
+            // the file.
             let name = span.name.replace('\\', "\\\\").replace('"', "\\\"");
             let _ = write!(
                 json,
@@ -277,7 +280,8 @@ impl Communicator {
         let own_s = trace.start.seconds();
         let mut lead_s = [own_s];
         self.broadcast(0, &mut lead_s).await?;
-        // After the barrier all ranks have their tracks, so that one rank of a process knows that it is the one to speak for it.
+        // After the barrier all ranks have their tracks, so that one rank of a process knows that it is the one to
+        // speak for it.
         let mut noted = trace.noted.lock();
         if noted.first() == self.group.world(self.rank()) && self.rank() > 0 {
             noted.shift_ns = ((lead_s[0] - own_s) * 1e9).round() as i64;
@@ -285,8 +289,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). Call it on all your ranks that record, when all of them have
-    /// [stopped](Self::stop_recording).
+    /// Brings the records of ranks in other processes into the trace of rank 0, for its [`json`](Trace::json). Call it
+    /// on all your ranks that record, when all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
     /// Those of [`gather`](Self::gather).

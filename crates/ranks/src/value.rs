@@ -1,6 +1,8 @@
-//! Messages that hold one value of any serialisable type: for control, where convenience counts; slices of plain values are faster.
+//! Messages that hold one value of any serialisable type: for control, where convenience counts; slices of plain values
+//! are faster.
 //!
-//! Both ends are the same build, so that the encoding (`postcard`) describes no types: a value is read as the type that was written.
+//! Both ends are the same build, so that the encoding (`postcard`) describes no types: a value is read as the type that
+//! was written.
 
 use std::borrow::Cow;
 

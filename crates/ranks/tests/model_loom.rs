@@ -1,5 +1,5 @@
-//! What loom says of the exchange between ranks: every interleaving of two or three, with memory orderings, each read and
-//! write of a message checked against all others.
+//! What loom says of the exchange between ranks: every interleaving of two or three, with memory orderings, each read
+//! and write of a message checked against all others.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-ranks --release --test model_loom`
 #![cfg(loom)]

@@ -1,5 +1,5 @@
-//! Behaviour of ranks, their collectives and the four engines. Conformance runs oversubscribed on purpose: there are more
-//! ranks than workers, and more workers than cores.
+//! Behaviour of ranks, their collectives and the four engines. Conformance runs oversubscribed on purpose: there are
+//! more ranks than workers, and more workers than cores.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_types,

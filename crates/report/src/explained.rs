@@ -1,4 +1,5 @@
-//! The parts of a page that answer people's first questions. They show why clusters differ, which rows lie far out, and how the columns are used.
+//! The parts of a page that answer people's first questions. They show why clusters differ, which rows lie far out, and
+//! how the columns are used.
 
 use lehr_data::scale::Spreads;
 use lehr_methods::Rows;

@@ -1,6 +1,7 @@
 //! Figures of a page, as its script draws them: a place in the page and the data for it.
 //!
-//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things in one way.
+//! The script and its style are the viewer's (`web/src/report.tsx`), so that a report and a node show things in one
+//! way.
 
 use std::io::{self, Write};
 
@@ -21,7 +22,8 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so that they are not copied where they need not be.
+    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so that they are
+    /// not copied where they need not be.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // A text that grows takes twice its room.

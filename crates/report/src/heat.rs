@@ -84,8 +84,8 @@ fn mean(
     (count > 0).then(|| sum / f64::from(count))
 }
 
-/// The order of the clusters, and their joins by average linkage: two nodes and the mean between them. Nodes are the clusters by their place in the
-/// order, then the joins. Clusters between which nothing is known are joined last.
+/// The order of the clusters, and their joins by average linkage: two nodes and the mean between them. Nodes are the
+/// clusters by their place in the order, then the joins. Clusters between which nothing is known are joined last.
 fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, Vec<(usize, usize, f64)>) {
     struct Node {
         clusters: Vec<usize>,

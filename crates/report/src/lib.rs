@@ -1,11 +1,11 @@
 //! One page about the results of a method, and loads nothing.
 //!
-//! The words, the figures and the tables are written here, so that a page says everything without its script. The script is
-//! the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows are laid out by
-//! [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
+//! The words, the figures and the tables are written here, so that a page says everything without its script. The
+//! script is the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows
+//! are laid out by [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
 //!
-//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run came
-//! about. It does not matter who ran the method.
+//! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
+//! came about. It does not matter who ran the method.
 #![forbid(unsafe_code)]
 
 mod clusters;

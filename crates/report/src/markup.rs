@@ -1,4 +1,5 @@
-//! The frame of a page, and the parts that several pages have. They are templates: a value put into one is text, unless its type says that it is markup.
+//! The frame of a page, and the parts that several pages have. They are templates: a value put into one is text, unless
+//! its type says that it is markup.
 
 use maud::{Markup, PreEscaped, Render, html};
 
@@ -92,7 +93,8 @@ pub fn section(id: &str, title: &str, note: &str, content: impl Render) -> Marku
     }
 }
 
-/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words. `body` is its rows.
+/// A table with heads that sort it. `head` names the columns; of those whose names end with `\t` cells are words.
+/// `body` is its rows.
 pub fn table<'a>(id: &str, label: &str, head: impl IntoIterator<Item = &'a str>, body: impl Render) -> Markup {
     html! {
         div.scroll tabindex="0" role="region" aria-label=(label) {

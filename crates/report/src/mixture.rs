@@ -52,10 +52,12 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// Rows as a picture shows them, and the outline of each component there: its mean, and its variance along x, covariance, variance along y.
+/// Rows as a picture shows them, and the outline of each component there: its mean, and its variance along x,
+/// covariance, variance along y.
 fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Value>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
-    // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each column.
+    // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each
+    // column.
     let first = mixture.mean(0);
     let covariance = mixture.covariance(0);
     let mut places = mixture.means().to_vec();

@@ -1,6 +1,7 @@
 //! Numbers packed for a page: little-endian bytes as base64, which its script reads as typed arrays.
 //!
-//! Coordinates and values take four bytes, about seven digits; the tables beside the page have every digit. Labels take two.
+//! Coordinates and values take four bytes, about seven digits; the tables beside the page have every digit. Labels take
+//! two.
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,4 +1,5 @@
-//! The pages of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the matrix in the order of its clusters, and a map of the items.
+//! The pages of `lehr pairwise`, `lehr kmedoids` and `lehr embed`: the matrix in the order of its clusters, and a map
+//! of the items.
 
 use lehr_mining::kmedoids;
 use lehr_mining::pairwise::Model;

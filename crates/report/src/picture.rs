@@ -4,7 +4,8 @@
 //!   latitude. The map is cut where the widest empty stretch of the circle is, so data across the date line stay
 //!   together. Wide empty stretches inside are left out: Nevada and West Virginia fill a page; the 27 degrees between
 //!   them do not.
-//! - Two columns are the two axes. One column is drawn along x, with rows spread over y so that they do not hide each other.
+//! - Two columns are the two axes. One column is drawn along x, with rows spread over y so that they do not hide each
+//!   other.
 //! - More columns are drawn along their first two principal axes (`principal_axes.rs`).
 //!
 //! Above [`ROWS_MAX`] rows, every n-th is drawn.
@@ -53,7 +54,8 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered). Rows `aside` say nothing about principal axes.
+    /// Lays out the rows of `space` and the centres of a result (`centers`: K × d as clustered). Rows `aside` say
+    /// nothing about principal axes.
     pub fn new(space: &Rows, centers: &[f64], aside: &[usize]) -> Self {
         let rows = drawn_rows(space.len());
         let columns = space.columns();
@@ -154,7 +156,8 @@ impl Meridians {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Where a longitude is on the page, in degrees except for the parts left out; in a stretch that is left out, within its gutter.
+    /// Where a longitude is on the page, in degrees except for the parts left out; in a stretch that is left out,
+    /// within its gutter.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
         let gone = |(from, to, gutter): &(f64, f64, f64)| {
@@ -164,7 +167,8 @@ impl Meridians {
     }
 }
 
-/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the date line.
+/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the
+/// date line.
 fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
     const BINS: usize = 720;
     let mut taken = [false; BINS];

@@ -19,7 +19,8 @@ pub struct PrincipalAxes {
 }
 
 impl PrincipalAxes {
-    /// From rows, of which `read` copies one and gives its weight; a sample of them if they are many. Cost: [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
+    /// From rows, of which `read` copies one and gives its weight; a sample of them if they are many. Cost:
+    /// [`AXES_WORK`] × 8 × [`AXES_PASSES`] at most.
     pub fn of(dimension: usize, rows: usize, read: impl Fn(usize, &mut [f64]) -> f64) -> Self {
         let every = rows.div_ceil((AXES_WORK / dimension).max(2)).max(1);
         let mut values = vec![0.0; rows.div_ceil(every) * dimension];
@@ -68,7 +69,8 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// The same of sparse rows, of which `rows` are meant; a sample of them if they have many values. Nothing is filled in: `(x - mean) . d` is `x . d - mean . d`.
+    /// The same of sparse rows, of which `rows` are meant; a sample of them if they have many values. Nothing is filled
+    /// in: `(x - mean) . d` is `x . d - mean . d`.
     pub fn of_sparse(sparse: &Sparse, rows: &[usize]) -> Self {
         let dimension = sparse.dimension();
         let values: usize = rows.iter().map(|row| sparse.row(*row).0.len()).sum();
@@ -150,7 +152,8 @@ fn starts(dimension: usize) -> [Vec<f64>; 2] {
     std::array::from_fn(|axis| (0..dimension).map(|i| 0.1 + scatter(i + 1 + axis * (dimension + 7))).collect())
 }
 
-/// Gram and Schmidt on two vectors. A second vector that is a multiple of the first becomes the first free coordinate axis.
+/// Gram and Schmidt on two vectors. A second vector that is a multiple of the first becomes the first free coordinate
+/// axis.
 fn orthonormal(directions: &mut [Vec<f64>; 2]) {
     let [first, second] = directions;
     scale_to_one(first);

@@ -57,7 +57,8 @@ impl Scene {
                 }
             }
         } else if !space.has_many_columns() {
-            // Row by row, since they may be in a file; and only what the page will carry, since they may be more than memory holds.
+            // Row by row, since they may be in a file; and only what the page will carry, since they may be more than
+            // memory holds.
             let names = &space.columns()[..room.min(space.columns().len())];
             let mut columns: Vec<Vec<f32>> = names.iter().map(|_| Vec::with_capacity(rows.len())).collect();
             for &row in rows {

@@ -1,11 +1,12 @@
-//! Rendezvous with active messages (paper 001, table 4 and figure 15 d): a message names the code that deals with it, and no receiver waits.
+//! Rendezvous with active messages (paper 001, table 4 and figure 15 d): a message names the code that deals with it,
+//! and no receiver waits.
 //!
-//! A table is spread over ranks. Every rank updates entries all over the table, at random, by sending a message to the rank that has the
-//! entry: which handler to run, and with what. The owner never asks for a message. A handler may send messages itself: `Double` reads an entry
-//! and sends an `add` to another.
+//! A table is spread over ranks. Every rank updates entries all over the table, at random, by sending a message to the
+//! rank that has the entry: which handler to run, and with what. The owner never asks for a message. A handler may send
+//! messages itself: `Double` reads an entry and sends an `add` to another.
 //!
-//! Checked: the table against the same updates made one after the other (they commute), and the number of messages that were handled.
-//! `cargo run --release -p lehr-runtime --example active_messages`
+//! Checked: the table against the same updates made one after the other (they commute), and the number of messages that
+//! were handled. `cargo run --release -p lehr-runtime --example active_messages`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
-//! A discrete-event simulation (paper 001, table 4: "queued", figure 15 b): messages carry a time, are queued at the process they go to,
-//! and are taken in order of that time.
+//! A discrete-event simulation (paper 001, table 4: "queued", figure 15 b): messages carry a time, are queued at the
+//! process they go to, and are taken in order of that time.
 //!
 //! ```text
 //! customers (rate 0.30) --+
@@ -7,12 +7,13 @@
 //! customers (rate 0.20) --+
 //! ```
 //!
-//! Every process is a task with a clock of its own; none looks at a clock of the machine. One that has two inputs may go on only when it
-//! knows the next event of *both* (Chandy, Misra and Bryant): it holds the head of each and asks for another only of the input it
-//! has just used. Fast processes run ahead, and their messages queue in the ports.
+//! Every process is a task with a clock of its own; none looks at a clock of the machine. One that has two inputs may
+//! go on only when it knows the next event of *both* (Chandy, Misra and Bryant): it holds the head of each and asks for
+//! another only of the input it has just used. Fast processes run ahead, and their messages queue in the ports.
 //!
-//! Checked twice: each departure, bit for bit, against a simulation without processes; and the mean time in the system against the closed
-//! form for an open network of two M/M/1 servers, 2 / (1 - 0.5) = 4. `cargo run --release -p lehr-runtime --example discrete_event_simulation`
+//! Checked twice: each departure, bit for bit, against a simulation without processes; and the mean time in the system
+//! against the closed form for an open network of two M/M/1 servers, 2 / (1 - 0.5) = 4. `cargo run --release -p
+//! lehr-runtime --example discrete_event_simulation`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
@@ -32,7 +33,8 @@ pub struct Event {
     pub arrived: f64,
 }
 
-/// Times between events that have no memory: exponential, by inversion of numbers from a multiplicative generator (Lehmer, modulus 2^61 - 1).
+/// Times between events that have no memory: exponential, by inversion of numbers from a multiplicative generator
+/// (Lehmer, modulus 2^61 - 1).
 struct Exponential {
     state: u64,
     rate: f64,

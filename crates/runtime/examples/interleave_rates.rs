@@ -1,4 +1,5 @@
-//! What a message costs in an interleave, beside a persistent receiver: nanoseconds a message, minimum and median of 15 runs.
+//! What a message costs in an interleave, beside a persistent receiver: nanoseconds a message, minimum and median of 15
+//! runs.
 //!
 //! `cargo run --release -p lehr-runtime --example interleave_rates`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]

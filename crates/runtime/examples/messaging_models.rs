@@ -1,10 +1,13 @@
-//! Several messaging models in one program and on one dispatcher: what paper 001 (section 5) asks of a runtime for many cores.
+//! Several messaging models in one program and on one dispatcher: what paper 001 (section 5) asks of a runtime for many
+//! cores.
 //!
-//! A spawned search, ranks that meet at every stage, a queued simulation and publish-subscribe share two workers. Each is run alone first, then all
-//! four at once. Nothing about them changes: the same ports, the same handlers, the same checks.
+//! A spawned search, ranks that meet at every stage, a queued simulation and publish-subscribe share two workers. Each
+//! is run alone first, then all four at once. Nothing about them changes: the same ports, the same handlers, the same
+//! checks.
 //!
-//! Checked: the results of each, alone and together, as in its own example. Printed: the time of each alone, of all together, and the loss against
-//! doing them one after the other on the same workers. `cargo run --release -p lehr-runtime --example messaging_models`
+//! Checked: the results of each, alone and together, as in its own example. Printed: the time of each alone, of all
+//! together, and the loss against doing them one after the other on the same workers. `cargo run --release -p
+//! lehr-runtime --example messaging_models`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 #[allow(dead_code, reason = "an example of its own, of which this one uses a part")]

@@ -1,8 +1,9 @@
-//! An overlay network (paper 001, table 4 and figure 15 f): nodes that know a few others, and relay what is not for them.
+//! An overlay network (paper 001, table 4 and figure 15 f): nodes that know a few others, and relay what is not for
+//! them.
 //!
-//! Eight nodes stand at the corners of a cube, each a dispatcher of its own with one worker, so that a message really goes from thread to thread.
-//! A node knows its three neighbours only. It sends a message on along the lowest bit in which its own number differs from the destination's;
-//! the destination sends an answer back, the same way.
+//! Eight nodes stand at the corners of a cube, each a dispatcher of its own with one worker, so that a message really
+//! goes from thread to thread. A node knows its three neighbours only. It sends a message on along the lowest bit in
+//! which its own number differs from the destination's; the destination sends an answer back, the same way.
 //!
 //! Checked: every message arrives, after exactly as many hops as bits differ, and every answer too.
 //! `cargo run --release -p lehr-runtime --example overlay`

@@ -1,6 +1,6 @@
-//! What a receive costs that waits: bytes for each of many, and the time to post to all of them. The kinds are `once` (a
-//! one-time receiver) and `task` (a task that awaits a receive).
-//! Of that a place at the port is 48 bytes; the rest is what stands behind it, the cell of a handler or of a task, and the slack of the list.
+//! What a receive costs that waits: bytes for each of many, and the time to post to all of them. The kinds are `once`
+//! (a one-time receiver) and `task` (a task that awaits a receive). Of that a place at the port is 48 bytes; the rest
+//! is what stands behind it, the cell of a handler or of a task, and the slack of the list.
 //!
 //! `cargo run --release -p lehr-runtime --example pending_receives -- once 10000000`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]

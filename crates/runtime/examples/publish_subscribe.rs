@@ -1,11 +1,12 @@
-//! Publish and subscribe (paper 001, table 4 and figure 15 e): who sends knows no receivers, and who receives knows no senders.
+//! Publish and subscribe (paper 001, table 4 and figure 15 e): who sends knows no receivers, and who receives knows no
+//! senders.
 //!
-//! A broker is a handler at one port. Subscriptions come the same way as the news, so a subscriber gets everything that was published after
-//! its subscription, in order. A subscriber names a topic and, if it likes, a condition. One of them is slow and has few places: it loses the
-//! oldest news, is told how many, and slows nobody down.
+//! A broker is a handler at one port. Subscriptions come the same way as the news, so a subscriber gets everything that
+//! was published after its subscription, in order. A subscriber names a topic and, if it likes, a condition. One of
+//! them is slow and has few places: it loses the oldest news, is told how many, and slows nobody down.
 //!
-//! Checked: each subscriber got what it asked for, in order, and nothing else; what the slow one got and what it lost add up.
-//! `cargo run --release -p lehr-runtime --example publish_subscribe`
+//! Checked: each subscriber got what it asked for, in order, and nothing else; what the slow one got and what it lost
+//! add up. `cargo run --release -p lehr-runtime --example publish_subscribe`
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,

@@ -1,12 +1,14 @@
-//! Rendezvous (paper 001, table 4 and figure 15 c): ranks that live as long as the program and meet at every stage, as in MPI.
+//! Rendezvous (paper 001, table 4 and figure 15 c): ranks that live as long as the program and meet at every stage, as
+//! in MPI.
 //!
-//! A ring of ranks relaxes a rod that is joined to a ring: at each stage every cell becomes the mean of itself and its two neighbours. A rank has
-//! a piece of the rod, sends its outermost cells to its neighbours, and waits for theirs *of the same stage* ([`exchange`]); a neighbour may be
-//! a stage ahead, and its later message stays in the port until the next stage.
+//! A ring of ranks relaxes a rod that is joined to a ring: at each stage every cell becomes the mean of itself and its
+//! two neighbours. A rank has a piece of the rod, sends its outermost cells to its neighbours, and waits for theirs *of
+//! the same stage* ([`exchange`]); a neighbour may be a stage ahead, and its later message stays in the port until the
+//! next stage.
 //!
-//! Checked: each message against the stage and the side it is for, and the rod, bit for bit, against one relaxed by a single loop.
-//! `cargo run --release -p lehr-runtime --example rendezvous -- 500000` for as many stages as test 78 of the specification asks for, on rings of
-//! 2 to 64 ranks; without a number, 5,000.
+//! Checked: each message against the stage and the side it is for, and the rod, bit for bit, against one relaxed by a
+//! single loop. `cargo run --release -p lehr-runtime --example rendezvous -- 500000` for as many stages as test 78 of
+//! the specification asks for, on rings of 2 to 64 ranks; without a number, 5,000.
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;
@@ -48,7 +50,8 @@ pub fn run(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> Vec<f64> {
             let (own, to_left, to_right) = (ports[rank].clone(), ports[left].clone(), ports[right].clone());
             let mut piece = rod[rank * CELLS_A_RANK..(rank + 1) * CELLS_A_RANK].to_vec();
             dispatcher.spawn(async move {
-                // On a ring of two both neighbours are one rank, whose two messages come in the order in which it sends them.
+                // On a ring of two both neighbours are one rank, whose two messages come in the order in which it sends
+                // them.
                 let mut neighbours = exchange(&own, [right, left]);
                 for stage in 0..stages {
                     let edge = |is_right: bool, heat| (rank, Edge { stage, is_right, heat });

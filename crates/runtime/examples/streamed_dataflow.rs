@@ -1,4 +1,5 @@
-//! Streamed dataflow (paper 001, table 4: "spawned", figure 15 a): pictures pass through stages that are handlers at ports.
+//! Streamed dataflow (paper 001, table 4: "spawned", figure 15 a): pictures pass through stages that are handlers at
+//! ports.
 //!
 //! ```text
 //! camera -> [blur] -> smooth --> [edges]  -> strengths --+
@@ -6,11 +7,12 @@
 //!                        +-----> [levels] -> means ------+
 //! ```
 //!
-//! A message starts a handler; no stage has a thread or a task that belongs to a picture. The first port has few places, so the camera
-//! waits when the stages fall behind. The stream forks after the blur and joins again: picture n of one branch with picture n of
-//! the other, because each branch has one turn and so keeps its order.
+//! A message starts a handler; no stage has a thread or a task that belongs to a picture. The first port has few
+//! places, so the camera waits when the stages fall behind. The stream forks after the blur and joins again: picture n
+//! of one branch with picture n of the other, because each branch has one turn and so keeps its order.
 //!
-//! Checked: every report against the same arithmetic done one after the other. `cargo run --release -p lehr-runtime --example streamed_dataflow`
+//! Checked: every report against the same arithmetic done one after the other. `cargo run --release -p lehr-runtime
+//! --example streamed_dataflow`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::sync::Arc;

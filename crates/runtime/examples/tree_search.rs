@@ -1,12 +1,13 @@
-//! Tree search (paper 001, table 4: "spawned", figure 15 a): every node of the tree is a message, and a message starts a handler.
+//! Tree search (paper 001, table 4: "spawned", figure 15 a): every node of the tree is a message, and a message starts
+//! a handler.
 //!
-//! All ways to put queens on a board so that none attacks another. A handler gets a board that is filled to some row, posts one message
-//! for every queen that may stand in the next row, and reports how many it posted. Below a certain row it counts the rest itself, since a
-//! message should carry more work than it costs. The search is over when as many boards have been reported as were posted: nobody waits
-//! for anybody in between.
+//! All ways to put queens on a board so that none attacks another. A handler gets a board that is filled to some row,
+//! posts one message for every queen that may stand in the next row, and reports how many it posted. Below a certain
+//! row it counts the rest itself, since a message should carry more work than it costs. The search is over when as many
+//! boards have been reported as were posted: nobody waits for anybody in between.
 //!
-//! Checked: the number of solutions, known since 1850 for 8 queens (92), and the number of messages against a search without them.
-//! `cargo run --release -p lehr-runtime --example tree_search`
+//! Checked: the number of solutions, known since 1850 for 8 queens (92), and the number of messages against a search
+//! without them. `cargo run --release -p lehr-runtime --example tree_search`
 #![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "an example measures and prints")]
 
 use std::time::Instant;

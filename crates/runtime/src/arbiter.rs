@@ -11,8 +11,8 @@
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
 //! exception, and are documented so.
 //!
-//! A choice needs no protocol of its own, because its branches hold nothing. It polls them in order, and the first that claims wins
-//! (`choice.rs`).
+//! A choice needs no protocol of its own, because its branches hold nothing. It polls them in order, and the first that
+//! claims wins (`choice.rs`).
 
 pub mod choice;
 pub mod exchange;
@@ -83,8 +83,8 @@ pub(crate) mod sealed {
     pub trait Sealed {}
 }
 
-/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` of them in a `Vec`. The port may also be given
-/// by value, for a join that outlives the place where it is made.
+/// One port's part in a join: `&port` asks for one item, `(&port, n)` for `n` of them in a `Vec`. The port may also be
+/// given by value, for a join that outlives the place where it is made.
 ///
 /// Sealed: the protocol of this module is not open to other crates.
 ///

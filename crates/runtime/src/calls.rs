@@ -15,8 +15,8 @@ use std::cell::{Cell, RefCell};
 
 use lehr_sync::Arc;
 
-/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One word, because a write in two parts that is read as one costs
-/// as much as a lock.
+/// A handler that was granted its start and has not ended: its slot (high) and which use of the slot it is (low). One
+/// word, because a write in two parts that is read as one costs as much as a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation(u64);
 
@@ -119,7 +119,8 @@ impl Drop for Elsewhere<'_> {
     }
 }
 
-/// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives the rest of its guard as well, if that was dropped meanwhile.
+/// Runs `poll` as part of the operation at `place`, which runs for the sake of `caller`. Gives the rest of its guard as
+/// well, if that was dropped meanwhile.
 pub(crate) fn within<R>(place: CallSite, caller: Option<&Arc<Frame>>, poll: impl FnOnce() -> R) -> (R, Option<Left>) {
     HERE.with(|here| {
         let _elsewhere = Elsewhere::go(here, Some(place), caller);
@@ -136,7 +137,8 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
     })
 }
 
-/// Leaves the state of the guard of the operation at `place` to its turn, if it is that operation which this thread is polling.
+/// Leaves the state of the guard of the operation at `place` to its turn, if it is that operation which this thread is
+/// polling.
 ///
 /// # Errors
 /// It comes back if not: then nobody would come for it.

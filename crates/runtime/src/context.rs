@@ -5,11 +5,12 @@
 //! [`Port::on`](crate::Port::on) enters the one that its item was posted in. A post and a spawn take along the context
 //! they happen in; nothing else does.
 //!
-//! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation, error sink and
-//! trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
+//! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation,
+//! error sink and trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
 //!
-//! A program that never makes a context pays one predicted branch per post and per poll. Read next: `context/current.rs` (entering
-//! and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the tree of cancellation).
+//! A program that never makes a context pays one predicted branch per post and per poll. Read next:
+//! `context/current.rs` (entering and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the
+//! tree of cancellation).
 
 mod builder;
 pub(crate) mod cancel;

@@ -190,7 +190,8 @@ impl Builder {
         self
     }
 
-    /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different [`cores`](Self::cores).
+    /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different
+    /// [`cores`](Self::cores).
     ///
     /// # Example
     /// See [`Builder`].
@@ -215,7 +216,8 @@ impl Builder {
         self
     }
 
-    /// The clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several dispatchers.
+    /// The clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several
+    /// dispatchers.
     ///
     /// # Example
     /// See [`Clock`].
@@ -231,8 +233,9 @@ impl Builder {
         self
     }
 
-    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: the size that the system's library
-    /// gives a thread, two million bytes as a rule. The system rounds it, and takes memory only for the used part.
+    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: the size
+    /// that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes memory
+    /// only for the used part.
     ///
     /// # Example
     /// ```
@@ -268,8 +271,9 @@ impl Builder {
     /// running. With several processes on a machine, `parts` are the workers of all and `first` those of the processes
     /// before this.
     ///
-    /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads that a worker starts have its share. Takes the place of [`cores`](Self::cores).
-    /// Default: all may run everywhere, which is best beside other programs and for tasks that seldom wait so.
+    /// Nothing is bound where there are fewer cores than parts, or one part, and on systems other than Linux. Threads
+    /// that a worker starts have its share. Takes the place of [`cores`](Self::cores). Default: all may run everywhere,
+    /// which is best beside other programs and for tasks that seldom wait so.
     ///
     /// # Example
     /// ```
@@ -282,10 +286,11 @@ impl Builder {
         self
     }
 
-    /// Has `sink` told of every worker that is in one job for longer than `limit`, by a thread that looks. Default: nobody looks.
+    /// Has `sink` told of every worker that is in one job for longer than `limit`, by a thread that looks. Default:
+    /// nobody looks.
     ///
-    /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is better said to
-    /// ([`blocking`](crate::blocking)).
+    /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is
+    /// better said to ([`blocking`](crate::blocking)).
     ///
     /// # Example
     /// ```
@@ -311,8 +316,8 @@ impl Builder {
     /// Starts the threads; all of them exist, and run on their cores, when this returns.
     ///
     /// # Errors
-    /// [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] and [`StartError::Pinning`], or [`StartError::Thread`] if the
-    /// system refuses one.
+    /// [`StartError::TooManyThreads`], [`StartError::NoSuchCore`] and [`StartError::Pinning`], or
+    /// [`StartError::Thread`] if the system refuses one.
     ///
     /// # Example
     /// See [`Builder`].
@@ -393,8 +398,8 @@ impl Builder {
 
 /// Worker threads that poll tasks. The owner: when it is dropped, everything it ran has ended and its threads are gone.
 ///
-/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, all others are dropped. Call
-/// [`shutdown`](Self::shutdown) to drain instead, or to have the report.
+/// Dropping it is [`Shutdown::Abort`]: a task in the middle of a poll ends that poll first, all others are dropped.
+/// Call [`shutdown`](Self::shutdown) to drain instead, or to have the report.
 ///
 /// # Example
 /// ```
@@ -417,7 +422,8 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// Starts a dispatcher with `threads` workers (0: as many as the machine runs at once) and the defaults of [`Builder`].
+    /// Starts a dispatcher with `threads` workers (0: as many as the machine runs at once) and the defaults of
+    /// [`Builder`].
     ///
     /// # Errors
     /// Those of [`Builder::start`].
@@ -504,7 +510,8 @@ impl Handle {
         F::Output: Send + 'static,
     {
         if let Some(queue) = &self.queue {
-            // Boxed, so that a program with many kinds of tasks has the code of a queue's tasks once, and not once a kind.
+            // Boxed, so that a program with many kinds of tasks has the code of a queue's tasks once, and not once a
+            // kind.
             let future: Pin<Box<dyn Future<Output = F::Output> + Send>> = Box::pin(future);
             return queue.spawn_unasked(&self.shared, future);
         }
@@ -522,13 +529,15 @@ impl Handle {
 
     /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.
     ///
-    /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The closure must not
-    /// block. A drain waits for it; after an abort it is dropped if it has not begun.
+    /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
+    /// closure must not block. A drain waits for it; after an abort it is dropped if it has not begun.
     ///
     /// # Errors
-    /// Gives the closure back if the dispatcher has begun to shut down; while it drains, only closures from outside are refused.
+    /// Gives the closure back if the dispatcher has begun to shut down; while it drains, only closures from outside are
+    /// refused.
     ///
-    /// Cost: no allocation if the closure holds at most three words; called from a worker, no lock and no shared counter.
+    /// Cost: no allocation if the closure holds at most three words; called from a worker, no lock and no shared
+    /// counter.
     ///
     /// # Example
     /// ```
@@ -658,7 +667,8 @@ pub(crate) struct Shared {
     pub(crate) stage: CachePadded<AtomicUsize>,
     /// How many workers have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
-    /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by [`Shared::drop_late`].
+    /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by
+    /// [`Shared::drop_late`].
     pub(crate) is_swept: AtomicUsize,
     pub(crate) live: Live,
     /// The names of tasks that have one.
@@ -734,8 +744,8 @@ impl Shared {
 
     /// Queues work for the first worker that looks.
     pub(crate) fn share(&self, job: Job) {
-        // The caller may lose its core here, for as long as the end takes. To a checker, which sees no step in a push, that has to be
-        // said.
+        // The caller may lose its core here, for as long as the end takes. To a checker, which sees no step in a push,
+        // that has to be said.
         #[cfg(shuttle)]
         for _ in 0..60 {
             thread::yield_now();

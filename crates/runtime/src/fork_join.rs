@@ -39,9 +39,10 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
 /// Calls two closures, maybe at once, and gives both results.
 ///
-/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has ended. Both may borrow from your stack. While
-/// it waits for a `b` that another worker has begun, your thread runs the forks of that worker. It sleeps only if there are none. It does so in a task too. The
-/// worker is held until both have ended. So a long join in a task delays the others of its worker as any long poll does.
+/// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none came, your thread does so itself when `a` has
+/// ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs the
+/// forks of that worker. It sleeps only if there are none. It does so in a task too. The worker is held until both have
+/// ended. So a long join in a task delays the others of its worker as any long poll does.
 ///
 /// On a thread that is no worker, and on a dispatcher of one, it is `(a(), b())`: use [`Handle::install`] to begin.
 ///
@@ -104,15 +105,16 @@ where
     RB: Send,
 {
     let half = Half::new(b);
-    // SAFETY: this is the only fork of it, and until it has come back or its latch is set, nothing below leaves this function: the
-    // closure's panic is caught, and neither the queue nor the wait panics.
+    // SAFETY: this is the only fork of it, and until it has come back or its latch is set, nothing below leaves this
+    // function: the closure's panic is caught, and neither the queue nor the wait panics.
     current.push_fork(unsafe { half.fork() });
     let a = catch_unwind(AssertUnwindSafe(a));
-    // Whatever was forked after it has been taken back or run, so what comes first out of the queue is it, or it was stolen.
+    // Whatever was forked after it has been taken back or run, so what comes first out of the queue is it, or it was
+    // stolen.
     let end = match current.pop_fork() {
         Some(fork) if fork.is_of(half.head()) => End::Returned,
-        // An older one can only be there if this one was not stolen: thieves take the oldest. So this is a bug of ours, and leaving the
-        // frame would leave a pointer to it.
+        // An older one can only be there if this one was not stolen: thieves take the oldest. So this is a bug of ours,
+        // and leaving the frame would leave a pointer to it.
         Some(_) => std::process::abort(),
         None => wait_for(current, half.head()),
     };
@@ -169,7 +171,8 @@ fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) ->
     true
 }
 
-/// Waits on a worker: helps, looks for a while without sleeping as the idle policy says, then sleeps, and helps now and then.
+/// Waits on a worker: helps, looks for a while without sleeping as the idle policy says, then sleeps, and helps now and
+/// then.
 fn wait_until(current: &Current, is_over: impl Fn() -> bool, help: impl Fn() -> bool, sleep: impl Fn(Duration)) {
     let idle = current.shared.idle;
     let mut since = Moment::now();
@@ -205,11 +208,12 @@ pub(crate) fn spread(parts: usize, work: &(impl Fn() + Sync)) {
 }
 
 impl Handle {
-    /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and [`scope()`].
+    /// Runs a closure on a worker of this dispatcher and gives its result; the way from outside into [`join`] and
+    /// [`scope()`].
     ///
-    /// On a worker of this dispatcher it is a call. Elsewhere your thread sleeps until a worker has run it, so that it may borrow from your stack. On a worker of
-    /// another dispatcher, that worker is held meanwhile. If this
-    /// dispatcher ends before it has begun, your thread runs it itself.
+    /// On a worker of this dispatcher it is a call. Elsewhere your thread sleeps until a worker has run it, so that it
+    /// may borrow from your stack. On a worker of another dispatcher, that worker is held meanwhile. If this dispatcher
+    /// ends before it has begun, your thread runs it itself.
     ///
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///
@@ -252,8 +256,8 @@ impl Handle {
                 self.shared.share(Job::call(Closure::uncounted(move || {
                     visit.loan.call(());
                 })));
-                // Orders the entry before the look at the stage, against the fence in `end` between the stage and the last look at
-                // the queues: either that finds the entry, or we see the end and do not wait for it.
+                // Orders the entry before the look at the stage, against the fence in `end` between the stage and the
+                // last look at the queues: either that finds the entry, or we see the end and do not wait for it.
                 fence(Ordering::SeqCst);
                 let is_over = || latch.end().is_some();
                 if !self.is_aborting() && !wait_awake(is_over) {

@@ -138,10 +138,11 @@ impl Inspector {
         Self::default()
     }
 
-    /// Looks at nothing yet, and will say since which of its looks, by this clock, it has seen each wait ([`WaitView::since`]).
+    /// Looks at nothing yet, and will say since which of its looks, by this clock, it has seen each wait
+    /// ([`WaitView::since`]).
     ///
-    /// A wait that began between two looks counts from the second, so its duration is at most the true one. Cost: an entry for each wait that the last
-    /// look saw; those who wait pay nothing.
+    /// A wait that began between two looks counts from the second, so its duration is at most the true one. Cost: an
+    /// entry for each wait that the last look saw; those who wait pay nothing.
     ///
     /// # Example
     /// ```
@@ -277,7 +278,8 @@ pub struct Inspection {
     pub dispatchers: Vec<DispatcherView>,
     /// The ports that still exist, in the order in which they were made known.
     pub ports: Vec<PortView>,
-    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or somebody just woken.
+    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or somebody
+    /// just woken.
     pub other_waits: Vec<WaitView>,
 }
 

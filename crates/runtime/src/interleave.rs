@@ -9,10 +9,11 @@
 //! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, waits for nobody.
 //! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
 //!
-//! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a bound on
-//! waiting items (those are the port's), and a lock for code that is not a handler.
+//! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a
+//! bound on waiting items (those are the port's), and a lock for code that is not a handler.
 //!
-//! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item), `docs/design/interleave.md`.
+//! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item),
+//! `docs/design/interleave.md`.
 
 mod admission;
 mod branch;
@@ -44,8 +45,8 @@ use teardown::Teardown;
 
 /// The branches of an interleave: which handler gets the items of which port, in which group.
 ///
-/// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state: Exclusive<Counter>,
-/// n|`: it says the group, and tells the compiler the type of the state.
+/// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state:
+/// Exclusive<Counter>, n|`: it says the group, and tells the compiler the type of the state.
 ///
 /// # Example
 /// See [`Interleave`].
@@ -109,8 +110,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds handlers that may change the state and run alone, also while they are suspended.
     ///
-    /// A request that such a handler makes to its own interleave fails at once ([`Refusal::WouldDeadlock`](crate::Refusal)) unless
-    /// it is made in [`Exclusive::reenter`].
+    /// A request that such a handler makes to its own interleave fails at once
+    /// ([`Refusal::WouldDeadlock`](crate::Refusal)) unless it is made in [`Exclusive::reenter`].
     ///
     /// # Example
     /// See [`Interleave`].
@@ -124,8 +125,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as the
-    /// last exclusive guard that was dropped left it.
+    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as
+    /// the last exclusive guard that was dropped left it.
     ///
     /// With such a branch the first change that an exclusive handler makes copies the state.
     ///
@@ -252,8 +253,8 @@ impl Settings {
         self
     }
 
-    /// How many concurrent handlers may run at once, of all branches together. Requests that they make to concurrent branches of
-    /// the same interleave do not count.
+    /// How many concurrent handlers may run at once, of all branches together. Requests that they make to concurrent
+    /// branches of the same interleave do not count.
     ///
     /// # Panics
     /// If `count` is 0.
@@ -266,8 +267,8 @@ impl Settings {
         self
     }
 
-    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told that it
-    /// has ended.
+    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told
+    /// that it has ended.
     ///
     /// # Example
     /// ```
@@ -294,9 +295,9 @@ impl Settings {
     /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are on their way to
     /// another receiver of the port are left to it.
     ///
-    /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or when
-    /// the dispatcher ends. An interleave that closes no ports refuses nothing: with [`keep_ports_open`](Self::keep_ports_open),
-    /// or ended by [`Interleave::stop`] or by being dropped.
+    /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or
+    /// when the dispatcher ends. An interleave that closes no ports refuses nothing: with
+    /// [`keep_ports_open`](Self::keep_ports_open), or ended by [`Interleave::stop`] or by being dropped.
     ///
     /// # Example
     /// ```
@@ -340,8 +341,8 @@ impl Settings {
         self
     }
 
-    /// Starts an interleave around `state`, its handlers on the workers of `dispatcher`. Items that are in the ports already
-    /// count as arriving now, branch by branch.
+    /// Starts an interleave around `state`, its handlers on the workers of `dispatcher`. Items that are in the ports
+    /// already count as arriving now, branch by branch.
     ///
     /// # Example
     /// See [`Settings`].
@@ -376,8 +377,8 @@ impl Settings {
 
 /// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
 ///
-/// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers are
-/// cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
+/// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers
+/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
 /// Cost: an item on an idle interleave costs about as much as one of a persistent receiver. It needs no task or
@@ -421,8 +422,8 @@ impl<S: Send + Sync + 'static> fmt::Debug for Interleave<S> {
 impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     /// Starts an interleave with the default [`Settings`].
     ///
-    /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is still looked at changes a copy.
-    /// Large parts of it are best kept behind an `Arc`.
+    /// The state is `Clone` because an exclusive handler that changes it while a snapshot of it is still looked at
+    /// changes a copy. Large parts of it are best kept behind an `Arc`.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -432,8 +433,8 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 
     /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
     ///
-    /// Nothing more starts; running handlers come to their end; pending items stay in their ports. Cancel-safe: dropped half-way it is as
-    /// if the interleave had been dropped.
+    /// Nothing more starts; running handlers come to their end; pending items stay in their ports. Cancel-safe: dropped
+    /// half-way it is as if the interleave had been dropped.
     ///
     /// # Errors
     /// [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
@@ -634,8 +635,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Cancel-safe; any number may wait.
     ///
     /// # Errors
-    /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its dispatcher was
-    /// dropped first.
+    /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its
+    /// dispatcher was dropped first.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -652,8 +653,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().admission.activity()
     }
 
-    /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler has been
-    /// granted its start and has not begun.
+    /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler
+    /// has been granted its start and has not begun.
     ///
     /// # Example
     /// See [`cancel_at`](Self::cancel_at).
@@ -662,8 +663,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         inner.at(port.core.identity).map(|(index, _)| inner.admission.lane(index).pending()).sum()
     }
 
-    /// Takes a pending item of `port` away from the interleave, if more than `deeper_than` wait there: for shedding load. The
-    /// caller decides its fate, and can answer the request that it carries.
+    /// Takes a pending item of `port` away from the interleave, if more than `deeper_than` wait there: for shedding
+    /// load. The caller decides its fate, and can answer the request that it carries.
     ///
     /// # Example
     /// ```
@@ -726,8 +727,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits. So it sees the changes of
-    /// every item before it, and needs no turn, no task and no place in the count of handlers. For more than a look, send an item.
+    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits.
+    /// So it sees the changes of every item before it, and needs no turn, no task and no place in the count of
+    /// handlers. For more than a look, send an item.
     ///
     /// Cost: one lock.
     ///

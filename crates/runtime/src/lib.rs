@@ -5,8 +5,8 @@
 //! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has come.
 //! An [`Interleave`] puts handlers around one state and says who may run beside whom. A [`Context`] follows all of it.
 //!
-//! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no item and
-//! changes no order.
+//! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no
+//! item and changes no order.
 //!
 //! # A port and a task
 //!
@@ -29,13 +29,15 @@
 //! block_on(packer).unwrap();
 //! ```
 //!
-//! A port closes when somebody calls [`close`](Port::close), never by itself: handles that post and handles that receive are the
-//! same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the short form of the loop
-//! above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits for a place in it.
+//! A port closes when somebody calls [`close`](Port::close), never by itself: handles that post and handles that
+//! receive are the same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it.
+//! [`Port::on`] is the short form of the loop above. [`Port::bounded`] gives a port a capacity, and
+//! [`post_wait`](Port::post_wait) waits for a place in it.
 //!
 //! # Several ports at once
 //!
-//! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves the rest where it is.
+//! A join takes from all its ports together or from none. A choice takes the first item that comes, and leaves the rest
+//! where it is.
 //!
 //! ```
 //! use lehr_runtime::{Port, block_on, choice, join};
@@ -56,7 +58,8 @@
 //! assert_eq!(bell.waiting(), 0); // a branch that lost has left its port
 //! ```
 //!
-//! Beside them: [`gather`] (successes and failures that add up), [`exchange()`] (one item of each source), [`Join::on`] (a handler at a join).
+//! Beside them: [`gather`] (successes and failures that add up), [`exchange()`] (one item of each source), [`Join::on`]
+//! (a handler at a join).
 //!
 //! # Questions
 //!
@@ -75,8 +78,8 @@
 //!
 //! # State
 //!
-//! Readers run together, a writer runs alone, by order of arrival across all ports; the type of a handler's first argument says
-//! which it is. A handler that may not start yet has not been called: its message is still in its port.
+//! Readers run together, a writer runs alone, by order of arrival across all ports; the type of a handler's first
+//! argument says which it is. A handler that may not start yet has not been called: its message is still in its port.
 //!
 //! ```
 //! use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, Reply, Snapshot, block_on};
@@ -99,7 +102,8 @@
 //!
 //! # Queues, and the end
 //!
-//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down reports the outcomes of all.
+//! A named [`Queue`] says how many tasks may wait to begin, and whose work goes first. Shutting down reports the
+//! outcomes of all.
 //!
 //! ```
 //! use std::time::Duration;
@@ -159,8 +163,9 @@
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
 //! Deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
-//! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The way of a
-//! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never back.
+//! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The
+//! way of a message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
+//! `dispatch/worker.rs`, never back.
 #![deny(unsafe_code)]
 
 mod arbiter;

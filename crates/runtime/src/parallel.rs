@@ -5,7 +5,8 @@
 //! entered has left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed
 //! and goes away.
 //!
-//! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is right.
+//! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is
+//! right.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -85,12 +86,12 @@ impl Gate {
 
     /// Goes out, after a `try_enter` that succeeded.
     pub fn leave(&self) {
-        // Release: what was done inside is visible to the lender once it sees nobody inside; pairs with the Acquire loads in
-        // `close`.
+        // Release: what was done inside is visible to the lender once it sees nobody inside; pairs with the Acquire
+        // loads in `close`.
         let before = self.word.fetch_sub(1, Ordering::Release);
         if before & (OPEN | INSIDE) == 1 {
-            // Last out of a closed gate. The lock orders this against the lender: either it finds us gone after it has left
-            // its name, or we find its name.
+            // Last out of a closed gate. The lock orders this against the lender: either it finds us gone after it has
+            // left its name, or we find its name.
             if let Some(lender) = self.lender.lock().take() {
                 lender.unpark();
             }
@@ -110,7 +111,8 @@ impl Gate {
             return;
         }
         loop {
-            // Left anew each time: a visitor of an earlier opening may have been late to ring, and have taken the name away.
+            // Left anew each time: a visitor of an earlier opening may have been late to ring, and have taken the name
+            // away.
             *self.lender.lock() = Some(thread::current());
             if is_empty() {
                 break;
@@ -143,8 +145,8 @@ pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
 
 /// A closure on the lender's stack that other threads may call while it is lent.
 ///
-/// Threads that hold a shared reference to the loan call [`call`](Self::call); it reaches the closure if [`lend`](Self::lend)
-/// is in progress, and says no otherwise.
+/// Threads that hold a shared reference to the loan call [`call`](Self::call); it reaches the closure if
+/// [`lend`](Self::lend) is in progress, and says no otherwise.
 ///
 /// # Example
 /// ```
@@ -161,8 +163,8 @@ pub struct Loan<A> {
     body: UnsafeCell<Option<*const (dyn Fn(A) + Sync + 'static)>>,
 }
 
-// SAFETY: the pointer is written only by the thread that took the gate, before it opens, and read only by threads inside it;
-// the gate orders the two. Its target is `Sync`, and is called only while `lend` keeps it borrowed.
+// SAFETY: the pointer is written only by the thread that took the gate, before it opens, and read only by threads
+// inside it; the gate orders the two. Its target is `Sync`, and is called only while `lend` keeps it borrowed.
 unsafe impl<A> Send for Loan<A> {}
 // SAFETY: as above.
 unsafe impl<A> Sync for Loan<A> {}
@@ -188,7 +190,8 @@ impl<A> Loan<A> {
         Self { gate: Gate::new(), body: UnsafeCell::new(None) }
     }
 
-    /// Lends `body` for as long as `during` runs, and returns once nobody is in `body` any more, also if `during` panics.
+    /// Lends `body` for as long as `during` runs, and returns once nobody is in `body` any more, also if `during`
+    /// panics.
     ///
     /// # Panics
     /// If something is lent already.
@@ -198,8 +201,8 @@ impl<A> Loan<A> {
     pub fn lend<R>(&self, body: &(dyn Fn(A) + Sync), during: impl FnOnce() -> R) -> R {
         assert!(self.gate.take(), "a loan holds one body at a time");
         let body: *const (dyn Fn(A) + Sync + '_) = body;
-        // SAFETY: only the lifetime of the pointer's type changes. It is dereferenced in `call` alone, inside the gate, and
-        // `Closing` below does not let this function end, by return or by panic, before everybody is out for good.
+        // SAFETY: only the lifetime of the pointer's type changes. It is dereferenced in `call` alone, inside the gate,
+        // and `Closing` below does not let this function end, by return or by panic, before everybody is out for good.
         let body =
             unsafe { std::mem::transmute::<*const (dyn Fn(A) + Sync + '_), *const (dyn Fn(A) + Sync + 'static)>(body) };
         // SAFETY: we have the gate and it is not open, so nobody reads the cell.
@@ -220,11 +223,11 @@ impl<A> Loan<A> {
             return false;
         }
         let leaving = Leaving(&self.gate);
-        // SAFETY: we are inside the gate, so the lender wrote the cell before it opened and does not write again before we
-        // leave.
+        // SAFETY: we are inside the gate, so the lender wrote the cell before it opened and does not write again before
+        // we leave.
         if let Some(body) = unsafe { *self.body.get() } {
-            // SAFETY: `lend` keeps the target borrowed until we have left, which `leaving` does after the call, even if it
-            // panics.
+            // SAFETY: `lend` keeps the target borrowed until we have left, which `leaving` does after the call, even if
+            // it panics.
             unsafe { (*body)(argument) };
         }
         drop(leaving);
@@ -372,14 +375,16 @@ impl ParallelLoop {
         self
     }
 
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that
+    /// comes.
     ///
     /// Your thread works too, and returns when all blocks have ended; it waits only for blocks that others have begun.
-    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops and
-    /// scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a block
-    /// the indices ascend. It may be called on a worker and outside.
+    /// On a worker it helps meanwhile, as [`join`](crate::fork_join::join) does: with the forks of those blocks, loops
+    /// and scopes in them included. Blocks are handed out in ascending order, each to the next worker that asks; in a
+    /// block the indices ascend. It may be called on a worker and outside.
     ///
-    /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no allocation.
+    /// Cost: one atomic addition per block, one queue entry per helper, called from outside, or one fork; no
+    /// allocation.
     ///
     /// # Panics
     /// With the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
@@ -401,8 +406,8 @@ impl ParallelLoop {
         let region = &self.region;
         let block = |block: Range<usize>| block.for_each(&body);
         let on_panic = self.on_panic;
-        // Relaxed: published by the opening of the gate. Nobody reads them before; a helper left over from the last run that
-        // comes now finds the gate closed, and one that comes later helps with this run.
+        // Relaxed: published by the opening of the gate. Nobody reads them before; a helper left over from the last run
+        // that comes now finds the gate closed, and one that comes later helps with this run.
         region.next.store(range.start, Ordering::Relaxed);
         region.end.store(range.end, Ordering::Relaxed);
         // No larger than the range, so that `next` cannot overflow however many helpers ask in vain.
@@ -439,9 +444,11 @@ impl ParallelLoop {
 }
 
 impl Handle {
-    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that comes.
+    /// Calls `body` once for each index of `range`, in blocks of `grain` indices, on your thread and every worker that
+    /// comes.
     ///
-    /// One run of a [`ParallelLoop`], with its promises and panics; keep one of those to repeat the loop without allocating.
+    /// One run of a [`ParallelLoop`], with its promises and panics; keep one of those to repeat the loop without
+    /// allocating.
     ///
     /// # Example
     /// ```
@@ -461,8 +468,8 @@ impl Handle {
 impl Dispatcher {
     /// Runs your futures, which may borrow, as tasks here, and returns their outputs in order once all have ended.
     ///
-    /// For threads outside: your thread sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the others run
-    /// on, so futures that wait for each other must notice by themselves.
+    /// For threads outside: your thread sleeps meanwhile. A future that panics ends as [`TaskError::Panicked`]; the
+    /// others run on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics
     /// On a dispatcher's worker.
@@ -486,10 +493,10 @@ impl Dispatcher {
         for future in futures {
             let home = async_task::Builder::new().metadata(shared.clone());
             let (runnable, task) = admit(&shared.live, future, |future| {
-                // SAFETY: the future and its output are `Send`, and the schedule function holds nothing. The
-                // future borrows from the caller, who is kept here by `ending` until the handle has told that the future was
-                // dropped: `async-task` answers a handle only after it has dropped the future, be it run or cancelled, and
-                // the output is moved out here. A waker that lives longer keeps the cell's header alone.
+                // SAFETY: the future and its output are `Send`, and the schedule function holds nothing. The future
+                // borrows from the caller, who is kept here by `ending` until the handle has told that the future was
+                // dropped: `async-task` answers a handle only after it has dropped the future, be it run or cancelled,
+                // and the output is moved out here. A waker that lives longer keeps the cell's header alone.
                 unsafe { home.spawn_unchecked(|_| future, woken) }
             });
             ending.tasks.push(Task::new(task));

@@ -1,12 +1,12 @@
 //! `Port<T>`: a typed queue that many may post to and many may wait at.
 //!
-//! Posting never blocks and never runs a handler; it appends, decides who the item is for, and wakes that task. The item
-//! itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds nothing, and
-//! dropping it at any moment loses nothing and disturbs no order.
+//! Posting never blocks and never runs a handler; it appends, decides who the item is for, and wakes that task. The
+//! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
+//! nothing, and dropping it at any moment loses nothing and disturbs no order.
 //!
-//! Who gets an item: the receivers for single items in order of registration; the items that they leave, whichever take or join
-//! is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way to a
-//! receiver, which then keeps waiting at its old place.
+//! Who gets an item: the receivers for single items in order of registration; the items that they leave, whichever take
+//! or join is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way
+//! to a receiver, which then keeps waiting at its old place.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
 //! `port/waiters.rs`, then `arbiter.rs`.
@@ -43,11 +43,12 @@ use wake::Wake;
 
 pub(crate) use state::State;
 
-/// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to clone:
-/// clones are the same port.
+/// A typed first-in-first-out queue with an identity, any number of posters and any number of receivers. Cheap to
+/// clone: clones are the same port.
 ///
-/// A port takes as many items as come, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order: items of
-/// one poster stay in its order, and a port's items are consumed in their order of arrival, except where a predicate picks.
+/// A port takes as many items as come, unless it is made with a capacity ([`Port::bounded`], [`Port::builder`]). Order:
+/// items of one poster stay in its order, and a port's items are consumed in their order of arrival, except where a
+/// predicate picks.
 ///
 /// # Example
 /// ```
@@ -134,8 +135,9 @@ impl<T> Port<T> {
         }
     }
 
-    /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called, under
-    /// the port's lock. A full port acts by its [`Overflow`] policy; [`post_wait`](Self::post_wait) is the form that waits.
+    /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called,
+    /// under the port's lock. A full port acts by its [`Overflow`] policy; [`post_wait`](Self::post_wait) is the form
+    /// that waits.
     ///
     /// # Errors
     /// [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
@@ -308,13 +310,14 @@ impl<T> Port<T> {
 
     /// Waits for an item that `predicate` accepts; the others stay, in order.
     ///
-    /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not use
-    /// ports. If it panics, the item stays and this receive, alone, fails. In debug builds one that takes more than 10 ms is
-    /// reported to the process's hook ([`set_error_hook`](crate::set_error_hook)), with the port's name; nothing else changes.
-    /// Cancel-safe, as [`receive`](Self::receive).
+    /// The predicate runs under the port's lock, on the thread that posts or that polls: it must be quick and must not
+    /// use ports. If it panics, the item stays and this receive, alone, fails. In debug builds one that takes more than
+    /// 10 ms is reported to the process's hook ([`set_error_hook`](crate::set_error_hook)), with the port's name;
+    /// nothing else changes. Cancel-safe, as [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed), [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
+    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed),
+    /// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
     /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
     ///
@@ -372,8 +375,8 @@ impl<T> Port<T> {
     /// receives that find nothing end as `Closed`. While [`Permit`](crate::Permit)s are out, their items are still
     /// taken, and receives wait for them.
     ///
-    /// Nothing else closes a port: all its handles are alike, so that there is no last poster whose end could. So the task
-    /// that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
+    /// Nothing else closes a port: all its handles are alike, so that there is no last poster whose end could. So the
+    /// task that feeds a loop of receives must close the port on every way out. Or the owner of both must when one has
     /// failed. And a close answers no question that is in the port: [`drain`](Self::drain) does, by dropping it.
     ///
     /// # Example
@@ -444,8 +447,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// How many receives, takes and joins are waiting here: each from its first poll on, a persistent receiver once for each turn
-    /// that is free.
+    /// How many receives, takes and joins are waiting here: each from its first poll on, a persistent receiver once for
+    /// each turn that is free.
     ///
     /// # Example
     /// ```

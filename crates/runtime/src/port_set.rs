@@ -1,7 +1,7 @@
 //! Sets of ports: several kinds of messages that belong together, as one enum.
 //!
-//! `#[derive(PortSet)]` has two modes. The first is the one that most want; the second is for joins over kinds and for capacities of
-//! their own.
+//! `#[derive(PortSet)]` has two modes. The first is the one that most want; the second is for joins over kinds and for
+//! capacities of their own.
 //!
 //! **One queue** (the default): `enum Ops` gives `OpsPort`, a [`Port<Ops>`](crate::Port) that keeps the order of
 //! arrival across all kinds. It dereferences to its port, so that one receiver can take everything. For each variant
@@ -37,9 +37,9 @@
 //! assert_eq!(block_on(balance), Ok(12));
 //! ```
 //!
-//! **Split** (`#[port_set(split)]`): `enum Ops` gives `OpsPorts`, a struct with a port for each variant in a public field. Order is
-//! kept within each kind only. `post` takes the enum and finds the port; a port with a capacity or a sink is put in by struct
-//! update.
+//! **Split** (`#[port_set(split)]`): `enum Ops` gives `OpsPorts`, a struct with a port for each variant in a public
+//! field. Order is kept within each kind only. `post` takes the enum and finds the port; a port with a capacity or a
+//! sink is put in by struct update.
 //!
 //! ```
 //! use lehr_runtime::{Overflow, Port, PortSet, block_on, join};

@@ -1,4 +1,5 @@
-//! Named queues of a dispatcher: whose tasks are admitted by a policy, ranked against other queues, suspended and closed.
+//! Named queues of a dispatcher: whose tasks are admitted by a policy, ranked against other queues, suspended and
+//! closed.
 //!
 //! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
 //! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
@@ -7,7 +8,8 @@
 //! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
 //! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
 //!
-//! Not here: the next choice of a worker (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next: those two.
+//! Not here: the next choice of a worker (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next:
+//! those two.
 
 pub(crate) mod admission;
 mod builder;
@@ -146,9 +148,9 @@ impl Queue {
     /// Waits until the policy admits a task, and spawns it. Waiting spawns are admitted in the order in which they were
     /// first polled.
     ///
-    /// Only a policy that says `Wait` makes it wait; with any other it is [`spawn`](Self::spawn). It holds no thread while
-    /// it waits, also not on a worker of the queue's own dispatcher. Cancel-safe: dropped, it has spawned nothing, drops the
-    /// future, and gives its place to the next. Woken when its turn has come or the queue is closed.
+    /// Only a policy that says `Wait` makes it wait; with any other it is [`spawn`](Self::spawn). It holds no thread
+    /// while it waits, also not on a worker of the queue's own dispatcher. Cancel-safe: dropped, it has spawned
+    /// nothing, drops the future, and gives its place to the next. Woken when its turn has come or the queue is closed.
     ///
     /// # Errors
     /// As [`spawn`](Self::spawn).
@@ -176,8 +178,8 @@ impl Queue {
         SpawnWait::new(self, future)
     }
 
-    /// Lets no task of the queue be polled until [`resume`](Self::resume); polls in progress end. Tasks are still admitted,
-    /// and woken tasks wait here. Suspending twice counts once.
+    /// Lets no task of the queue be polled until [`resume`](Self::resume); polls in progress end. Tasks are still
+    /// admitted, and woken tasks wait here. Suspending twice counts once.
     ///
     /// # Example
     /// ```

@@ -15,10 +15,11 @@ use crate::error::TaskError;
 
 /// The handle of a spawned future: awaiting it gives the future's output.
 ///
-/// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll if it
-/// is running. A task has an owner, and without one it ends; [`detach`](Self::detach) says that it needs none.
+/// Dropping the handle *cancels* the task: the future is dropped at once if it is suspended, or after its current poll
+/// if it is running. A task has an owner, and without one it ends; [`detach`](Self::detach) says that it needs none.
 ///
-/// Awaiting is cancel-safe in the sense that it holds nothing, but the handle is consumed by being dropped, and that cancels.
+/// Awaiting is cancel-safe in the sense that it holds nothing, but the handle is consumed by being dropped, and that
+/// cancels.
 ///
 /// # Errors
 /// Awaiting gives [`TaskError::Panicked`] or [`TaskError::Cancelled`] if there is no output.
@@ -45,8 +46,8 @@ impl<T> Task<T> {
         Self { inner: task.fallible() }
     }
 
-    /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its [`Context`](crate::Context), or
-    /// else to the process's [hook](crate::set_error_hook).
+    /// Lets the task run without an owner. Its output is dropped; its panic goes to the sink of its
+    /// [`Context`](crate::Context), or else to the process's [hook](crate::set_error_hook).
     ///
     /// # Example
     /// See [`Dispatcher`](crate::Dispatcher).
@@ -111,10 +112,11 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
 }
 
 /// Counts as a wait that was answered at once. It returns immediately, unless the task has had so many of them that the
-/// others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as often as
-/// it is asked.
+/// others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as often
+/// as it is asked.
 ///
-/// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each time.
+/// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each
+/// time.
 ///
 /// # Example
 /// ```
@@ -141,9 +143,9 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The two
-/// then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing or
-/// spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
+/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The
+/// two then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing
+/// or spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
 /// worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
@@ -256,7 +258,8 @@ impl Wake for Bell {
 }
 
 pin_project! {
-    /// A future as a task: in the context it was spawned in, its panics caught, on the list of the living until it is dropped.
+    /// A future as a task: in the context it was spawned in, its panics caught, on the list of the living until it is
+    /// dropped.
     ///
     /// Three words beside the future (checked below): ten million of these may wait at once.
     pub(crate) struct Guarded<F> {

@@ -1,4 +1,5 @@
-//! What loom says of the protocols of this crate: every interleaving of two or three threads, with their memory orderings.
+//! What loom says of the protocols of this crate: every interleaving of two or three threads, with their memory
+//! orderings.
 //!
 //! `RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=target/loom cargo test -p lehr-runtime --release --test model_loom`
 #![cfg(loom)]
@@ -27,8 +28,8 @@ fn model(preemptions: usize, body: impl Fn() + Sync + Send + 'static) {
     builder.check(body);
 }
 
-/// A world of queued work as the sleeping protocol sees it: a count. The queues' own accesses are as weak as they may be, so
-/// that only the protocol's fences order anything.
+/// A world of queued work as the sleeping protocol sees it: a count. The queues' own accesses are as weak as they may
+/// be, so that only the protocol's fences order anything.
 struct World {
     sleep: Sleep,
     queued: AtomicUsize,
@@ -180,8 +181,8 @@ fn the_last_searcher_hands_its_duty_on() {
     });
 }
 
-/// A worker that queues a job for itself and is then busy until that job has been run: only the other worker can do it, be it that
-/// it searches, sleeps, or is on watch when the job comes.
+/// A worker that queues a job for itself and is then busy until that job has been run: only the other worker can do it,
+/// be it that it searches, sleeps, or is on watch when the job comes.
 #[test]
 fn what_a_busy_worker_queues_for_itself_is_seen() {
     model(3, || {

@@ -1,7 +1,8 @@
-//! What shuttle says of the protocols of this crate: random and priority-driven schedules of four to eight tasks. A failing
-//! schedule is printed, and can be replayed with `shuttle::replay`.
+//! What shuttle says of the protocols of this crate: random and priority-driven schedules of four to eight tasks. A
+//! failing schedule is printed, and can be replayed with `shuttle::replay`.
 //!
-//! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-runtime --release --test model_shuttle`
+//! `RUSTFLAGS="--cfg shuttle" CARGO_TARGET_DIR=target/shuttle cargo test -p lehr-runtime --release --test
+//! model_shuttle`
 #![cfg(shuttle)]
 #![allow(clippy::disallowed_types, reason = "a lock of std, never contended, is no part of the model")]
 

@@ -1,5 +1,6 @@
 //! Behaviour of ports, arbiters, tasks, parallel loops and shutdown. The numbers in comments are those of the behaviour
-//! catalogue in the specification; every test of concurrency runs on 1 and 2 workers and on 8, more than there are cores.
+//! catalogue in the specification; every test of concurrency runs on 1 and 2 workers and on 8, more than there are
+//! cores.
 #![cfg(not(any(loom, shuttle)))]
 #![allow(
     clippy::disallowed_types,
@@ -80,8 +81,8 @@ fn on_each(test: impl Fn(&Dispatcher)) {
 
 /// Waits until something is so, for as long as that takes.
 ///
-/// It looks a few times at once and then sleeps between its looks, longer and longer: a wait that only gives its core away gets it back,
-/// on a machine with much else to do, after everybody else's time slice.
+/// It looks a few times at once and then sleeps between its looks, longer and longer: a wait that only gives its core
+/// away gets it back, on a machine with much else to do, after everybody else's time slice.
 fn until(is_so: impl Fn() -> bool) {
     for _ in 0..100 {
         if is_so() {

@@ -90,8 +90,8 @@ impl Format {
     }
 }
 
-/// Bytes that a client sent as they are, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)), in MessagePack: the other
-/// fields, `media_type` and `data`.
+/// Bytes that a client sent as they are, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)),
+/// in MessagePack: the other fields, `media_type` and `data`.
 ///
 /// # Errors
 /// [`Code::OperationFailed`] if a field has no form in MessagePack.

@@ -1,4 +1,5 @@
-//! The activity of the services of a host: which handlers wait and the reason, the requests behind them, and who hears of changes.
+//! The activity of the services of a host: which handlers wait and the reason, the requests behind them, and who hears
+//! of changes.
 
 use std::time::Duration;
 
@@ -73,8 +74,8 @@ pub struct SubscriberView {
 impl Host {
     /// Looks at all services: running and waiting handlers, listeners.
     ///
-    /// Cost: proportional to the services, their waiting handlers and subscribers, and the living tasks; each list is locked once. A handler
-    /// that never waits pays nothing for it.
+    /// Cost: proportional to the services, their waiting handlers and subscribers, and the living tasks; each list is
+    /// locked once. A handler that never waits pays nothing for it.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! The main port of a running service: a bounded port for each operation, and those of the fixed verbs.
 //!
-//! A port for each operation keeps messages typed, with no enum to convert to and nothing on the heap but the reply. The order of
-//! arrival is kept across all of them by the interleave, which stamps arrivals.
+//! A port for each operation keeps messages typed, with no enum to convert to and nothing on the heap but the reply.
+//! The order of arrival is kept across all of them by the interleave, which stamps arrivals.
 
 use std::any::TypeId;
 use std::fmt;
@@ -230,7 +230,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Takes no more requests, refuses the waiting ones, and tells subscribers. After a teardown only the last is left to do.
+    /// Takes no more requests, refuses the waiting ones, and tells subscribers. After a teardown only the last is left
+    /// to do.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();

@@ -22,7 +22,8 @@ pub struct Measure {
     pub is_counter: bool,
 }
 
-/// The numbers of a service, which it has from [`Starting::measures`](crate::Starting::measures). A copy is the same numbers.
+/// The numbers of a service, which it has from [`Starting::measures`](crate::Starting::measures). A copy is the same
+/// numbers.
 ///
 /// # Example
 /// ```

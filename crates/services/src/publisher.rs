@@ -122,8 +122,8 @@ impl Change {
     /// The operation, if it is an `O`.
     ///
     /// # Errors
-    /// [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from another process in a form
-    /// that is no `O`.
+    /// [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from another
+    /// process in a form that is no `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).

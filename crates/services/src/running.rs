@@ -1,12 +1,13 @@
-//! The running handlers of a service, since when they run, and the things that they wait for. Read it to see why something is stuck.
+//! The running handlers of a service, since when they run, and the things that they wait for. Read it to see why
+//! something is stuck.
 //!
 //! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
 //! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and names its reason
 //! at each. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
 //! port or a timer, by the task.
 //!
-//! This does not see a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen, and the
-//! runtime's watchdog names its worker.
+//! This does not see a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen,
+//! and the runtime's watchdog names its worker.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -106,7 +107,8 @@ impl<F: Future> Future for Watched<'_, F> {
     }
 }
 
-/// Says that the handler is no longer polled, also if it panics. One that is polled within another gives the word back to that.
+/// Says that the handler is no longer polled, also if it panics. One that is polled within another gives the word back
+/// to that.
 struct Polled(bool);
 
 impl Drop for Polled {
@@ -115,8 +117,8 @@ impl Drop for Polled {
     }
 }
 
-/// How much is left of the time of the request whose handler is being polled. A handler runs on the workers of its host, and so by its clock; elsewhere nobody knows by which
-/// clock a deadline was set.
+/// How much is left of the time of the request whose handler is being polled. A handler runs on the workers of its
+/// host, and so by its clock; elsewhere nobody knows by which clock a deadline was set.
 pub(crate) fn time_left() -> Option<Duration> {
     if !IS_HANDLING.get() {
         return None;

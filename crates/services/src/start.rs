@@ -102,8 +102,8 @@ impl Starting {
         self.beginning
     }
 
-    /// Reports something that was wrong and has been dealt with, such as files of which nobody knew. The service starts; the directory, `/ready` and the
-    /// log show the text for as long as it lives.
+    /// Reports something that was wrong and has been dealt with, such as files of which nobody knew. The service
+    /// starts; the directory, `/ready` and the log show the text for as long as it lives.
     ///
     /// # Example
     /// ```
@@ -128,7 +128,8 @@ impl Starting {
         self.shared.measures.clone()
     }
 
-    /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for here.
+    /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for
+    /// here.
     ///
     /// # Errors
     /// [`Code::ContractMismatch`] if `D` is not its document.
@@ -139,7 +140,8 @@ impl Starting {
     /// A partner that the service cannot be without.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that has another contract.
+    /// [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that has
+    /// another contract.
     pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
         let found = self.find_partner(name)?;
         found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} is not there", self.path)))
@@ -272,7 +274,8 @@ pub(crate) async fn supervise<S: Service>(
     }
 }
 
-/// The workers of a service on its cores. Ended on a thread that may wait: the supervisor is a task, and the workers are joined.
+/// The workers of a service on its cores. Ended on a thread that may wait: the supervisor is a task, and the workers
+/// are joined.
 struct Own(Option<Dispatcher>);
 
 impl Drop for Own {

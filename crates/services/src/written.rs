@@ -31,7 +31,8 @@ impl Written {
         if let Some(body) = known(&self.last.lock()) {
             return Ok(body);
         }
-        // Without the lock: how a document is written is its author's code. Two who begin at once write it twice, and share the first.
+        // Without the lock: how a document is written is its author's code. Two who begin at once write it twice, and
+        // share the first.
         let body = Arc::new(format.encode(&**state)?);
         let mut last = self.last.lock();
         if let Some(body) = known(&last) {

@@ -1,5 +1,5 @@
-//! The behaviours of services, over typed references and over encoded ones, on 1, 2 and 8 workers. The crate `lehr-node` runs the same
-//! files over HTTP.
+//! The behaviours of services, over typed references and over encoded ones, on 1, 2 and 8 workers. The crate
+//! `lehr-node` runs the same files over HTTP.
 
 mod behaviours;
 mod dynamic;

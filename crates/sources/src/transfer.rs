@@ -89,7 +89,8 @@ pub(crate) struct Answered {
 }
 
 impl Getter {
-    /// Asks these hosts and no others. Trusts the authorities given, or else those that the machine trusts, which are looked for when they are needed.
+    /// Asks these hosts and no others. Trusts the authorities given, or else those that the machine trusts, which are
+    /// looked for when they are needed.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`] if no thread can be started.

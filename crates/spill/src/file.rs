@@ -127,7 +127,8 @@ impl<T: Pod> Writer<T> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
         let mapped = || {
-            // The system writes later than it says. A page that the disk did not take would be read back as something else; only here would anybody be told.
+            // The system writes later than it says. A page that the disk did not take would be read back as something
+            // else; only here would anybody be told.
             file.sync_data()?;
             map(&file, len * size_of::<T>())
         };
@@ -137,11 +138,15 @@ impl<T: Pod> Writer<T> {
 }
 
 fn map(file: &File, bytes: usize) -> io::Result<Mmap> {
-    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`, and `check_nameless` found there that it had no name, before the first number: so nobody can have
-    // opened it since. (Where it could not be made without a name it had one for a moment, random and open to this user alone. Who may act as this user may write to this process's memory, reach
-    // its maps, and could as well change any other variable.) This process has no other handle of it, and the one there is, which only `Writer::finish` has, is closed on its return without having been given out. What there
-    // is of the file was written before: `bytes` of it, the length it has, so no page lies beyond its end; and the disk has taken it (`sync_data`), so no page changes later because it could not be written. (A disk that
-    // cannot read back what it took ends the process by a signal, as it does where it holds the program itself.)
+    // SAFETY: What is mapped must not change while it is borrowed. `file` was new and empty in `Spill::writer`, and
+    // `check_nameless` found there that it had no name, before the first number: so nobody can have opened it since.
+    // (Where it could not be made without a name it had one for a moment, random and open to this user alone. Who may
+    // act as this user may write to this process's memory, reach its maps, and could as well change any other
+    // variable.) This process has no other handle of it, and the one there is, which only `Writer::finish` has, is
+    // closed on its return without having been given out. What there is of the file was written before: `bytes` of it,
+    // the length it has, so no page lies beyond its end; and the disk has taken it (`sync_data`), so no page changes
+    // later because it could not be written. (A disk that cannot read back what it took ends the process by a signal,
+    // as it does where it holds the program itself.)
     unsafe { MmapOptions::new().len(bytes).map(file) }
 }
 

@@ -7,8 +7,8 @@
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
 //! same. Its only handle is closed before anybody reads from it. So nobody else writes to it or cuts it short, and
-//! nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read. So a part that
-//! the disk did not take is an error and not other numbers.
+//! nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read. So a
+//! part that the disk did not take is an error and not other numbers.
 //!
 //! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.
 

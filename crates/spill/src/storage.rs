@@ -100,8 +100,8 @@ fn memory_for<T>(count: usize) -> Error {
 
 impl<T: Pod> Builder<T> {
     /// A builder for `expected` numbers, or 0 if nobody knows how many: in a file of the folder, or in memory if none
-    /// is given. Room for as many is set aside at once, so that a number that somebody merely promises is not one to give
-    /// here.
+    /// is given. Room for as many is set aside at once, so that a number that somebody merely promises is not one to
+    /// give here.
     ///
     /// # Errors
     /// [`Error`] if the folder takes no files, or there is no room for so many numbers.

@@ -1,5 +1,5 @@
-//! Atomic numbers and flags. Types of their own, because to the lints a re-export is still the type of `std`, which they ban
-//! outside this crate.
+//! Atomic numbers and flags. Types of their own, because to the lints a re-export is still the type of `std`, which
+//! they ban outside this crate.
 
 use std::sync::atomic::AtomicU64;
 
@@ -71,7 +71,8 @@ impl AtomicBool {
     /// Puts a raised flag down; false if it was not up. Acquire if it was: pairs with the Release of the thread that
     /// raised it.
     ///
-    /// An exchange and not a swap: loom lets a swap read an older value and yet be the latest to write, which loses the flag.
+    /// An exchange and not a swap: loom lets a swap read an older value and yet be the latest to write, which loses the
+    /// flag.
     #[inline]
     pub fn put_down(&self) -> bool {
         self.0.compare_exchange(true, false, Ordering::Acquire, Ordering::Relaxed).is_ok()
@@ -86,8 +87,8 @@ impl Count {
     /// Counts so many more, and gives how many there were before.
     #[inline]
     pub fn add(&self, amount: u64) -> u64 {
-        // Relaxed: nothing is concluded from one count about another value. Whoever needs to see it is ordered by other means,
-        // such as the lock of an answer.
+        // Relaxed: nothing is concluded from one count about another value. Whoever needs to see it is ordered by other
+        // means, such as the lock of an answer.
         self.0.fetch_add(amount, std::sync::atomic::Ordering::Relaxed)
     }
 

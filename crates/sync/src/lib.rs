@@ -53,12 +53,13 @@ pub use mutex::{Mutex, MutexGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
-/// The lock of the model checkers in the place of [`spin_lock::SpinLock`]: one step to them, where that would be a waiting loop
-/// to be explored. That lock is modelled by itself, in the models of `lehr-runtime`.
+/// The lock of the model checkers in the place of [`spin_lock::SpinLock`]: one step to them, where that would be a
+/// waiting loop to be explored. That lock is modelled by itself, in the models of `lehr-runtime`.
 #[cfg(any(loom, shuttle))]
 pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
 
-/// Tells the core that this is a waiting loop. In a model, where a waiting loop must give the others their turn, a yield.
+/// Tells the core that this is a waiting loop. In a model, where a waiting loop must give the others their turn, a
+/// yield.
 #[inline]
 pub fn spin_loop() {
     #[cfg(not(any(loom, shuttle)))]

@@ -6,7 +6,8 @@
 //! that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and longer. This
 //! is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
 //!
-//! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of `lehr-runtime`.
+//! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of
+//! `lehr-runtime`.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -23,15 +24,15 @@ const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 /// The shortest and the longest sleep, in microseconds.
 const SLEEP: (u64, u64) = (50, 1_000);
 
-/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so the value that
-/// it protects is whole.
+/// Mutual exclusion for short sections. A holder that panics gives it back: user code never runs under our locks, so
+/// the value that it protects is whole.
 pub struct SpinLock<T> {
     is_taken: imp::sync::atomic::AtomicBool,
     value: Cell<T>,
 }
 
-// SAFETY: `value` is reached through a guard only, and there is at most one guard at a time (see `lock`), so sharing the lock
-// moves the value from thread to thread, which `T: Send` allows.
+// SAFETY: `value` is reached through a guard only, and there is at most one guard at a time (see `lock`), so sharing
+// the lock moves the value from thread to thread, which `T: Send` allows.
 unsafe impl<T: Send> Sync for SpinLock<T> {}
 
 impl<T> SpinLock<T> {
@@ -100,8 +101,8 @@ impl<T> Deref for SpinLockGuard<'_, T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: this guard is the only one (the exchange in `try_take` succeeds for one thread between two Release stores),
-        // and the reference cannot outlive it.
+        // SAFETY: this guard is the only one (the exchange in `try_take` succeeds for one thread between two Release
+        // stores), and the reference cannot outlive it.
         unsafe { self.lock.value.shared() }
     }
 }

@@ -21,7 +21,8 @@ const RESUME: &str = "resume";
 /// The field of an order under which a service knows it again.
 const KEY: &str = "key";
 
-/// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by default.
+/// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by
+/// default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
 /// How long one request waits for a job, here and on another node. Then the answer says how far the job is, and another
@@ -127,7 +128,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and gives its name. The order goes on when the attempt is given up, or else a job might begin of which nobody knows.
+    /// Orders the job, and gives its name. The order goes on when the attempt is given up, or else a job might begin of
+    /// which nobody knows.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =

@@ -1,4 +1,5 @@
-//! Applications composed of services: a workflow is steps and links in a file, each step an operation of a service, here or on another node.
+//! Applications composed of services: a workflow is steps and links in a file, each step an operation of a service,
+//! here or on another node.
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -7,8 +8,9 @@
 //! | the progress of a run, as a document | [`Run`] |
 //! | the next step, apart from everything that waits | [`machine`] |
 //!
-//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (next step) → `runner.rs` (does it) →
-//! `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references (`template.rs`). Why it is so: `docs/design/workflow.md`.
+//! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (next step) →
+//! `runner.rs` (does it) → `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references
+//! (`template.rs`). Why it is so: `docs/design/workflow.md`.
 #![forbid(unsafe_code)]
 
 mod attempt;

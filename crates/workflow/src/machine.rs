@@ -4,8 +4,10 @@
 //! one, and how often an item may be tried. It knows no services, values, clocks or tasks. So every order of events can
 //! be tried: `tests/schedules.rs` does, over all small graphs.
 //!
-//! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is mapped).
-//! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the step says.
+//! - A step is *expanded* when all that it needs is done: then it is known how many items it has (one, unless it is
+//!   mapped).
+//! - Each item is begun, and succeeds or fails. A failure that may pass is tried again after a wait, as often as the
+//!   step says.
 //! - After a failure that stands, nothing new begins; running steps come to their end, and the run has failed.
 //! - Cancelled, everything that runs is given up at once.
 

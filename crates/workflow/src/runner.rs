@@ -1,8 +1,9 @@
-//! Does a run: the commands of the machine become requests, waits and changes of the document; their outcomes become its events.
+//! Does a run: the commands of the machine become requests, waits and changes of the document; their outcomes become
+//! its events.
 //!
-//! A change is in the document, and on disk if the document is kept, before its consequences are carried out. So a runner
-//! that ends at any moment leaves a run that another can resume. Finished work is not done again, and work under way is
-//! sent again with the same key.
+//! A change is in the document, and on disk if the document is kept, before its consequences are carried out. So a
+//! runner that ends at any moment leaves a run that another can resume. Finished work is not done again, and work under
+//! way is sent again with the same key.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! References in the values of a workflow: `${read.rows}` stands for a field of the answer of an earlier step.
 //!
-//! A text that is one reference stands for the value itself, with its type. References within a longer text are written into it. `$${` is `${` itself.
+//! A text that is one reference stands for the value itself, with its type. References within a longer text are written
+//! into it. `$${` is `${` itself.
 
 use serde_json::Value;
 

@@ -1,11 +1,13 @@
-//! The machine of a run against every order of events: all graphs of up to four steps, random larger ones, every choice of who fails when, cancelled at any
-//! moment, resumed from any state. What may happen is written down here once more, in the simplest way.
+//! The machine of a run against every order of events: all graphs of up to four steps, random larger ones, every choice
+//! of who fails when, cancelled at any moment, resumed from any state. What may happen is written down here once more,
+//! in the simplest way.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lehr_workflow::machine::{Command, Event, Item, Machine, Node, Outcome, Progress};
 
-/// All graphs of so many steps whose links go from lower to higher numbers: any acyclic graph is one of these, under other names.
+/// All graphs of so many steps whose links go from lower to higher numbers: any acyclic graph is one of these, under
+/// other names.
 fn graphs(steps: usize) -> impl Iterator<Item = Vec<Vec<usize>>> {
     let pairs: Vec<(usize, usize)> = (0..steps).flat_map(|to| (0..to).map(move |from| (from, to))).collect();
     (0..1_u32 << pairs.len()).map(move |bits| {
@@ -228,7 +230,8 @@ impl Random {
     }
 }
 
-/// What a run must have done at the end, worked out one step after the other: a step is done if all that it needs is done and none of its items fails for good.
+/// What a run must have done at the end, worked out one step after the other: a step is done if all that it needs is
+/// done and none of its items fails for good.
 fn oracle(needs: &[Vec<usize>], sizes: &[usize], fails: &BTreeSet<Item>) -> BTreeSet<usize> {
     let mut done = BTreeSet::new();
     for step in 0..needs.len() {
@@ -276,7 +279,8 @@ fn random_graphs_end_as_one_step_after_the_other_would() {
             let event = events[random.below(events.len())];
             rules.happen(&mut machine, &mut seen, event);
         }
-        // A failure keeps others from beginning, so not all that could be done is; but nothing else is, and resumed with all mended, all is.
+        // A failure keeps others from beginning, so not all that could be done is; but nothing else is, and resumed
+        // with all mended, all is.
         assert!(seen.completed.is_subset(&expected), "seed {seed}");
         assert_eq!(seen.ended == Some(Outcome::Done), fails.is_empty() || expected.len() == steps, "seed {seed}");
         resume(&rules, &sizes, &Progress { items: seen.items.clone(), done: seen.done.clone() });

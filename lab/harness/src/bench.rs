@@ -1,7 +1,9 @@
-//! What a session of `lehr-lab` works with: the running peers, the probe, the unit's measured time, the figures so far and where they are kept.
+//! What a session of `lehr-lab` works with: the running peers, the probe, the unit's measured time, the figures so far
+//! and where they are kept.
 //!
-//! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports), [`ranks`](crate::ranks)) brings its definition, its
-//! sides and its cases. [`stages`] finds how many stages a sample has, and [`Bench::take_turns`] has the sides take turns.
+//! [`session`] takes what was asked for and ends with tables or a record; a lab ([`ports`](crate::ports),
+//! [`ranks`](crate::ranks)) brings its definition, its sides and its cases. [`stages`] finds how many stages a sample
+//! has, and [`Bench::take_turns`] has the sides take turns.
 
 pub mod activity;
 pub mod estimate;
@@ -155,7 +157,8 @@ impl Bench {
         .collect()
     }
 
-    /// The round trip of a cache line between two cores, in nanoseconds, if the floors are built and there are two cores.
+    /// The round trip of a cache line between two cores, in nanoseconds, if the floors are built and there are two
+    /// cores.
     ///
     /// # Errors
     /// If the program of the floors ended.
@@ -164,8 +167,9 @@ impl Bench {
         floor.ask("0 probe")?.map(|answer| number(&answer, "round_trip_ns")).transpose()
     }
 
-    /// Has `sides` take turns for `rounds` rounds, each sample with its place; the order turns by one each round. A side gives a value, or nothing if it does not
-    /// do that, which it must say the first time. Nobody has samples if the session is stopped before the last round.
+    /// Has `sides` take turns for `rounds` rounds, each sample with its place; the order turns by one each round. A
+    /// side gives a value, or nothing if it does not do that, which it must say the first time. Nobody has samples if
+    /// the session is stopped before the last round.
     ///
     /// # Errors
     /// The first that a side reports.

@@ -1,6 +1,7 @@
 //! One E+M step by a kernel with a form of rows of its own, and the kernel of numbers over the same rows, in turns.
 //!
-//! Both are ours: the question is what the form gains, not what another program takes. Both are checked against a plain loop in `f64` before their time counts.
+//! Both are ours: the question is what the form gains, not what another program takes. Both are checked against a plain
+//! loop in `f64` before their time counts.
 
 use std::ops::Range;
 
@@ -70,7 +71,8 @@ impl Step {
         -ln(self.centers.len() as f64)
     }
 
-    /// Has both kernels take turns for so many rounds, on one thread. `own` adds what the kernel of `what` gives to the answer that it is handed, in the order of the right one.
+    /// Has both kernels take turns for so many rounds, on one thread. `own` adds what the kernel of `what` gives to the
+    /// answer that it is handed, in the order of the right one.
     ///
     /// # Errors
     /// An answer of either side that is off by more than `tolerance`.
@@ -123,7 +125,8 @@ impl Step {
         Ok(Turns { own: scaled(0), numbers: scaled(1), error: errors.into_iter().fold(0.0, f64::max) })
     }
 
-    /// The largest difference to the right answer, of which the first number is of a kind of its own, relative to the largest number of its kind.
+    /// The largest difference to the right answer, of which the first number is of a kind of its own, relative to the
+    /// largest number of its kind.
     fn error(&self, answer: &[f64]) -> f64 {
         let right = &self.answer;
         let apart = |from: usize, to: usize| {

@@ -15,7 +15,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem whose centres lie half way between the means of groups of rows and one half: memberships are shared. `group` gives the group of a row, and every group has rows.
+    /// The problem whose centres lie half way between the means of groups of rows and one half: memberships are shared.
+    /// `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
     /// If a group is not below `clusters`.

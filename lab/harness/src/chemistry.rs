@@ -1,7 +1,9 @@
-//! `lehr-lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads costs, where the active compounds are, and large numbers of compounds once.
+//! `lehr-lab chemistry`: compounds as rows of bits beside the same rows as numbers, what a division among threads
+//! costs, where the active compounds are, and large numbers of compounds once.
 //!
-//! Whole runs are the command that users run, a process of its own ([`clustering`]), so that its memory is its own too; a step of the kernels is measured in this process
-//! ([`bit_step`](crate::bit_step)). [`compounds`] are real or made, [`definition`] has the cases.
+//! Whole runs are the command that users run, a process of its own ([`clustering`]), so that its memory is its own too;
+//! a step of the kernels is measured in this process ([`bit_step`](crate::bit_step)). [`compounds`] are real or made,
+//! [`definition`] has the cases.
 
 pub mod clustering;
 pub mod compounds;
@@ -57,9 +59,11 @@ pub const RICH_ITEMS: &str = "compounds in rich clusters";
 
 /// Templates that are so far apart are found again, every compound of them.
 const FOUND: f64 = 0.999;
-/// The sum of squares that a command says and the one that is counted are the same number, but for the order of its terms.
+/// The sum of squares that a command says and the one that is counted are the same number, but for the order of its
+/// terms.
 const SAME: f64 = 1e-9;
-/// Bytes of a synthetic compound while it is read and clustered: as it is in the file, as words twice, with its id, its label and its row in the results.
+/// Bytes of a synthetic compound while it is read and clustered: as it is in the file, as words twice, with its id, its
+/// label and its row in the results.
 const BYTES_A_ROW: f64 = 650.0;
 
 /// This lab, which has no peers.
@@ -73,16 +77,19 @@ pub struct Setting {
     pub program: PathBuf,
     /// Compounds of one's own, in the place of those that come with the project.
     pub files: Option<Files>,
-    /// Inputs and results lie in a folder of their own in this one while they are needed; without it, where the system has such files.
+    /// Inputs and results lie in a folder of their own in this one while they are needed; without it, where the system
+    /// has such files.
     pub folder: Option<PathBuf>,
     /// Bytes of memory that are free, where the system tells.
     pub free_memory: Option<u64>,
 }
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked while a run is made whether to end.
+/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked while a run is made
+/// whether to end.
 ///
 /// # Errors
-/// Compounds that cannot be read, a run that fails, a wrong answer, `only` that names nothing, a folder or record that cannot be written. What was measured before is kept.
+/// Compounds that cannot be read, a run that fails, a wrong answer, `only` that names nothing, a folder or record that
+/// cannot be written. What was measured before is kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { file.quick } else { file.full };
@@ -220,7 +227,8 @@ impl Work<'_> {
         Ok(Some(self.figures_of_runs(&Figures { bench, case }, &sides, &taken)))
     }
 
-    /// A run of which the sum of squares is not that of its labels, or which ended otherwise than the one before, is no measurement.
+    /// A run of which the sum of squares is not that of its labels, or which ended otherwise than the one before, is no
+    /// measurement.
     fn check(&self, engine: &str, case: &Case, found: &Found, before: Option<&Found>) -> Result<()> {
         let labelled = found.labels.len();
         ensure!(labelled == self.compounds.rows.len(), "{engine}, {}: {labelled} labels", case.name());
@@ -271,7 +279,8 @@ impl Work<'_> {
         all
     }
 
-    /// One run over synthetic compounds, which must be those of the templates again. Nothing if the session was stopped within it.
+    /// One run over synthetic compounds, which must be those of the templates again. Nothing if the session was stopped
+    /// within it.
     fn synthetic(&self, bench: &mut Bench, case: &Case, items: usize, clusters: usize) -> Result<Option<Vec<Figure>>> {
         let (templates, threads) = (&self.definition.synthetic, self.definition.threads.min(bench.cores));
         let input = self.folder.join("synthetic.npy");

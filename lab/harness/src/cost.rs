@@ -1,4 +1,5 @@
-//! What a command of `lehr` cost as a process of its own, and the figures of that: time, memory, passes over its input and the time of one.
+//! What a command of `lehr` cost as a process of its own, and the figures of that: time, memory, passes over its input
+//! and the time of one.
 
 pub mod power;
 pub mod table;
@@ -23,7 +24,8 @@ pub struct Cost {
     pub seconds: f64,
     /// Most memory that was resident; none where the system keeps no such account.
     pub peak_bytes: Option<f64>,
-    /// How often it went through its input, and the seconds that it says this took; none where that is not what it does.
+    /// How often it went through its input, and the seconds that it says this took; none where that is not what it
+    /// does.
     pub passes: Option<(f64, f64)>,
 }
 

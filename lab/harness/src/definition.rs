@@ -191,7 +191,8 @@ pub struct Pairwise {
     pub peers: Vec<PairwisePeer>,
 }
 
-/// Items with known classes: so many Alu repeats, or a matrix or aligned sequences and their labels below the data folder.
+/// Items with known classes: so many Alu repeats, or a matrix or aligned sequences and their labels below the data
+/// folder.
 #[derive(Debug, Deserialize)]
 pub struct PairwiseSet {
     /// Its name.
@@ -274,7 +275,8 @@ pub struct MapSet {
     pub tier: String,
     /// How many runs each side has, in the place of the definition's.
     pub seeds: Option<usize>,
-    /// What each run consists of, in the place of the definition's: so many iterations of each side, whose time alone is compared.
+    /// What each run consists of, in the place of the definition's: so many iterations of each side, whose time alone
+    /// is compared.
     pub iterations: Option<usize>,
 }
 

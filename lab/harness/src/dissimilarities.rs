@@ -1,4 +1,5 @@
-//! Dissimilarities that are measured on: of what comes with the project or lies in the data folder, compared as `lehr demo genes` and `lehr demo patients` do.
+//! Dissimilarities that are measured on: of what comes with the project or lies in the data folder, compared as `lehr
+//! demo genes` and `lehr demo patients` do.
 
 use std::path::Path;
 
@@ -46,7 +47,8 @@ pub fn alu_repeats(items: usize) -> Result<(Dissimilarities, Vec<String>)> {
     Ok((compared(&aligned)?, families))
 }
 
-/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have: the project's, or those of a table with the ids in `row`.
+/// So many adults of a health survey by the Euclidean distances of standardised features, over what both have: the
+/// project's, or those of a table with the ids in `row`.
 ///
 /// # Errors
 /// More than there are, or fewer than two; a table that cannot be read.
@@ -59,7 +61,8 @@ pub fn patients(items: usize, table: Option<&Path>) -> Result<Dissimilarities> {
     compared(&rows::Compared::new(&records, rows::Measure::Euclidean)?)
 }
 
-/// The first sequences of a file of aligned ones, by the share of places where they differ, and their ids. A gap is a letter like others.
+/// The first sequences of a file of aligned ones, by the share of places where they differ, and their ids. A gap is a
+/// letter like others.
 ///
 /// # Errors
 /// A file that cannot be read, sequences that are not aligned, fewer than so many or than two.
@@ -96,7 +99,8 @@ pub fn condensed(matrix: &Dissimilarities) -> Vec<f64> {
     pairs.map(|(i, j)| matrix.get(i, j).unwrap_or(f64::NAN)).collect()
 }
 
-/// The same without gaps, for sides that know none: a pair without a value has the largest that there is. Says how many those are.
+/// The same without gaps, for sides that know none: a pair without a value has the largest that there is. Says how many
+/// those are.
 ///
 /// # Errors
 /// A matrix that has no value at all.

@@ -1,7 +1,9 @@
-//! `lehr-lab growth`: what becomes of the time and memory of clusters, mixtures and topographic maps as rows, columns, clusters and ranks grow.
+//! `lehr-lab growth`: what becomes of the time and memory of clusters, mixtures and topographic maps as rows, columns,
+//! clusters and ranks grow.
 //!
-//! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find
-//! again. [`definition`] has the axes; an exponent is fitted along each.
+//! Every run is the command that users run, a process of its own ([`run`](definition::Work::run)), so that its memory
+//! is its own too. The rows are blobs ([`blobs`]), of any number, which clusters must find again. [`definition`] has
+//! the axes; an exponent is fitted along each.
 
 pub mod blobs;
 pub mod definition;
@@ -20,7 +22,8 @@ use crate::cost::{self, Cost, MEMORY, PASS, PASSES, TIME};
 use crate::output;
 use definition::{Axis, Definition, Method, Shape, Work};
 
-/// This lab, which has no peers. Its cases are called like `clusters, N = 10000, D = 2, K = 10`, and `…, P = 2` where ranks vary.
+/// This lab, which has no peers. Its cases are called like `clusters, N = 10000, D = 2, K = 10`, and `…, P = 2` where
+/// ranks vary.
 pub const LAB: Lab =
     Lab { name: "growth", folder: "target/peers/growth", programs: &[], how_to_build: "there are none" };
 
@@ -32,7 +35,8 @@ const COPIES: f64 = 4.0;
 pub struct Setting {
     /// `lehr`, whose commands they are.
     pub program: PathBuf,
-    /// Rows and results lie in a folder of their own in this one while they are needed; without it, where the system has such files.
+    /// Rows and results lie in a folder of their own in this one while they are needed; without it, where the system
+    /// has such files.
     pub folder: Option<PathBuf>,
     /// Bytes of memory that are free, where the system tells.
     pub free_memory: Option<u64>,
@@ -46,10 +50,12 @@ struct Case {
     seconds: f64,
 }
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a command runs whether to end.
+/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a command
+/// runs whether to end.
 ///
 /// # Errors
-/// A command that fails, blobs that are not found again, `only` that names nothing, a folder or record that cannot be written. What was measured before is kept.
+/// A command that fails, blobs that are not found again, `only` that names nothing, a folder or record that cannot be
+/// written. What was measured before is kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = &if options.quick { file.quick } else { file.full };
@@ -152,7 +158,8 @@ fn measure_case(
     Ok(cost::figures(bench, &name(work, &shape), work.engine(), &costs))
 }
 
-/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes have none.
+/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes
+/// have none.
 fn fit(bench: &mut Bench, definition: &Definition) {
     bench.figures.retain(|figure| figure.experiment != EXPONENT);
     let mut found = Vec::new();

@@ -46,8 +46,8 @@ pub fn classes(points: &Points) -> Option<Vec<u32>> {
     Some(of.collect())
 }
 
-/// A mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and 2, and the `clusters` true centres.
-/// Drawn by (seed, purpose, index) and so the same everywhere.
+/// A mixture of round Gaussians with centres drawn from the unit cube: `rows` points, weights between 0 and 2, and the
+/// `clusters` true centres. Drawn by (seed, purpose, index) and so the same everywhere.
 pub fn mixture(rows: usize, dimension: usize, clusters: usize, deviation: f64) -> Result<(Points, Vec<f64>)> {
     let (place, noise, choice) =
         (Stream::new(1, "lab centre"), Stream::new(1, "lab noise"), Stream::new(1, "lab choice"));

@@ -1,4 +1,5 @@
-//! Ctrl-C and termination signals: the first asks the session to stop after its sample, the second ends the process at once.
+//! Ctrl-C and termination signals: the first asks the session to stop after its sample, the second ends the process at
+//! once.
 
 use std::sync::{Arc, OnceLock};
 

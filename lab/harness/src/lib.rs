@@ -1,9 +1,11 @@
 //! Measures Lehr beside its peers and beside the limits of the machine.
 //!
-//! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take turns, a check of every
-//! answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step is as it is.
+//! A measurement is: a definition (`lab/definitions`), sides that do the same work, rounds in which the sides take
+//! turns, a check of every answer, a table with min, median and max, and a record. `lab/METHOD.md` says why each step
+//! is as it is.
 //!
-//! The program is `lehr-lab`: its labs ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`], [`chemistry`]) keep records case by case; `bench` and `quality` ([`command`]) write tables.
+//! The program is `lehr-lab`: its labs ([`ports`], [`ranks`], [`services`], [`overhead`], [`scale`], [`growth`],
+//! [`chemistry`]) keep records case by case; `bench` and `quality` ([`command`]) write tables.
 #![forbid(unsafe_code)]
 
 pub mod arguments;

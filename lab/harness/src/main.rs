@@ -1,4 +1,5 @@
-//! `lehr-lab`: what is measured of Lehr, by whoever wants to see it. Kernels, whole runs and quality are taken in the project's folder, through `make bench` and `make quality`.
+//! `lehr-lab`: what is measured of Lehr, by whoever wants to see it. Kernels, whole runs and quality are taken in the
+//! project's folder, through `make bench` and `make quality`.
 #![forbid(unsafe_code)]
 
 use std::fmt::Display;

@@ -1,7 +1,7 @@
 //! Time: taken in rounds in which the sides take turns, and given as least, middle and most.
 //!
-//! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the other are measured on different
-//! machines. No mean: one interruption would move it. Nothing is thrown away.
+//! Turns, because a machine changes while it is measured (frequency, neighbours, pages): sides measured one after the
+//! other are measured on different machines. No mean: one interruption would move it. Nothing is thrown away.
 
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,8 @@ impl Spread {
 /// One side of a comparison: does its work once and says how many seconds that took.
 pub type Side<'a> = Box<dyn FnMut() -> Result<f64> + 'a>;
 
-/// Seconds of each side in each round. Round 0 warms up and is not kept. The order turns by one each round, so that no side always follows the same other.
+/// Seconds of each side in each round. Round 0 warms up and is not kept. The order turns by one each round, so that no
+/// side always follows the same other.
 ///
 /// # Errors
 /// The first that a side reports: a wrong answer, a runner that died.

@@ -1,8 +1,10 @@
 //! `lehr-lab overhead`: what is lost by dividing a clustering run among threads, among MPI processes and among both.
 //!
-//! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do ([`task`]). In each round every side solves the same problem once
-//! ([`turns`]), and all must end with the same bits. From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how evenly ranks run
-//! ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost ([`padding`]). Maps are made by each engine ([`scaling`]).
+//! Every side is a job of its own ([`launch`]): this program alone or under `mpiexec`, told by one line what to do
+//! ([`task`]). In each round every side solves the same problem once ([`turns`]), and all must end with the same bits.
+//! From the overheads follow the laws of the papers ([`fits`], [`model`]). The kernel in synchronised stages tells how
+//! evenly ranks run ([`stages`], [`fluctuation`]), a model of sums that share cache lines what they would cost
+//! ([`padding`]). Maps are made by each engine ([`scaling`]).
 
 pub mod definition;
 pub mod figure;
@@ -35,7 +37,9 @@ use launch::Starter;
 
 /// What was asked for.
 ///
-/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu 3,000` for maps.
+/// `only` is compared with the names of cases: `N = 20000, K = 10` for whole runs, `pairs, N = 1000, K = 10` for
+/// pairwise ones, `stages, n = 10000, K = 80` for the kernel, `padding` for sums beside each other, `scaling, alu
+/// 3,000` for maps.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// A few cases, in under two minutes.
@@ -59,8 +63,8 @@ pub struct Options {
 /// Measures what the options ask for and prints it: tables, or an array of records.
 ///
 /// # Errors
-/// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record that cannot be read or written. What was measured
-/// before is kept.
+/// A job that failed, sides that differ in bits, `only` that names nothing, a launcher that does not start, a record
+/// that cannot be read or written. What was measured before is kept.
 pub fn run(options: &Options, mut stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -1,8 +1,9 @@
 //! `lehr-lab ports`: the port runtime beside its peers and beside a C program, in one run.
 //!
-//! Ours runs in this process; a peer is a program of its own behind a pipe (`lab/runners/ports`), and so are the C floors. In every round each side does its
-//! work once, and every side checks its result: a rank that sees a message of another stage ends the measurement. [`cells`] has the four patterns;
-//! the tables set the figures beside the holders that `lab/definitions/runtime/ports.json` names. What both labs share is [`crate::bench`].
+//! Ours runs in this process; a peer is a program of its own behind a pipe (`lab/runners/ports`), and so are the C
+//! floors. In every round each side does its work once, and every side checks its result: a rank that sees a message of
+//! another stage ends the measurement. [`cells`] has the four patterns; the tables set the figures beside the holders
+//! that `lab/definitions/runtime/ports.json` names. What both labs share is [`crate::bench`].
 
 pub mod cells;
 pub mod definition;
@@ -21,8 +22,8 @@ use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop, table};
 use definition::Definition;
 
-/// This lab. Its cases are called like `rendezvous exchange, P = 2, 0 units`, and `spare workers`, `requests`, `rings`, `regions`, `posting`, `allocations`,
-/// `pending`, `idle`.
+/// This lab. Its cases are called like `rendezvous exchange, P = 2, 0 units`, and `spare workers`, `requests`, `rings`,
+/// `regions`, `posting`, `allocations`, `pending`, `idle`.
 pub const LAB: Lab = Lab {
     name: "ports",
     folder: "target/peers/ports",
@@ -48,10 +49,12 @@ pub const LAB: Lab = Lab {
 /// Experiments of many small cases, each a table of its own with a line a figure.
 const LISTED: [&str; 7] = ["spare workers", "rings", "posting rate", "posting", "pending", "allocations", "idle"];
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples whether to end.
+/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before is kept.
+/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
+/// is kept.
 pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

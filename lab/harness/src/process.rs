@@ -22,7 +22,8 @@ pub struct Taken {
     pub peak_bytes: Option<f64>,
 }
 
-/// Runs a command to its end, silently; nothing if `stop` asked for the end, which kills it. What it says on standard error is kept in `folder` while it runs.
+/// Runs a command to its end, silently; nothing if `stop` asked for the end, which kills it. What it says on standard
+/// error is kept in `folder` while it runs.
 ///
 /// # Errors
 /// A command that does not start, or one that fails, with what it said.

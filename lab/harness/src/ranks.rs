@@ -1,8 +1,10 @@
-//! `lehr-lab ranks`: ranks on threads, over ports and on MPI, beside C programs on the same MPIs, Java and a C program without any, in one run.
+//! `lehr-lab ranks`: ranks on threads, over ports and on MPI, beside C programs on the same MPIs, Java and a C program
+//! without any, in one run.
 //!
-//! Ours on threads and over ports runs in this process. An MPI is a runner (`lab/runners/mpi`) that starts a program for each number of ranks; ours on MPI is
-//! such a program too (`lab/harness/src/bin/rank_side.rs`). Every side checks each stage: a wrong result of ours ends the measurement. [`cells`] measures,
-//! [`operation`] has the words, [`program`] is what a rank of ours does. What both labs share is [`crate::bench`].
+//! Ours on threads and over ports runs in this process. An MPI is a runner (`lab/runners/mpi`) that starts a program
+//! for each number of ranks; ours on MPI is such a program too (`lab/harness/src/bin/rank_side.rs`). Every side checks
+//! each stage: a wrong result of ours ends the measurement. [`cells`] measures, [`operation`] has the words,
+//! [`program`] is what a rank of ours does. What both labs share is [`crate::bench`].
 
 pub mod cells;
 pub mod definition;
@@ -16,8 +18,8 @@ use crate::bench::figure::Figure;
 use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Lab, Stop, table};
 
-/// This lab. Its cases are called like `patterns exchange, P = 2, 8 B, 0 units`, `collectives all-reduce, P = 4, 8 KiB, 0 units`, `arrays exchange, P = 2, 1000
-/// doubles`.
+/// This lab. Its cases are called like `patterns exchange, P = 2, 8 B, 0 units`, `collectives all-reduce, P = 4, 8 KiB,
+/// 0 units`, `arrays exchange, P = 2, 1000 doubles`.
 pub const LAB: Lab = Lab {
     name: "ranks",
     folder: "target/peers/ranks",
@@ -33,10 +35,12 @@ pub const LAB: Lab = Lab {
 /// Experiments that are a table of their own with a line a figure.
 const LISTED: [&str; 1] = ["arrays rate"];
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples whether to end.
+/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before is kept.
+/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
+/// is kept.
 pub fn run(options: &Options, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

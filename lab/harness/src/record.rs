@@ -1,4 +1,5 @@
-//! The record of a session: `lab/records/NAME/SUBJECT.csv` with the figures, and `SUBJECT.machine.json` with what they were taken on.
+//! The record of a session: `lab/records/NAME/SUBJECT.csv` with the figures, and `SUBJECT.machine.json` with what they
+//! were taken on.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -1,7 +1,7 @@
 //! A runner: a program in its own language that answers each line on its standard input with a line of JSON.
 //!
-//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are not measured. A thread takes its answers
-//! in, so that one that never answers can be told from one that is slow.
+//! The runner starts once and lives as long as its case, so that starting it, importing libraries and reading data are
+//! not measured. A thread takes its answers in, so that one that never answers can be told from one that is slow.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -40,7 +40,8 @@ impl Runner {
     ) -> Result<Self> {
         let mut command = Command::new(program.as_ref());
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-        // Ctrl-C is for the harness, which decides when its runners end; they end with their input whatever happens to it.
+        // Ctrl-C is for the harness, which decides when its runners end; they end with their input whatever happens to
+        // it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command
@@ -93,7 +94,8 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // A closed input ends a runner's loop, and what it started in turn; one that is stuck in a long answer is ended.
+        // A closed input ends a runner's loop, and what it started in turn; one that is stuck in a long answer is
+        // ended.
         drop(self.requests.take());
         for _ in 0..LOOKS {
             if !matches!(self.child.try_wait(), Ok(None)) {

@@ -1,7 +1,9 @@
-//! `lehr-lab scale`: how time and memory of distances, clusters and maps grow with the number of items, and large sizes once.
+//! `lehr-lab scale`: how time and memory of distances, clusters and maps grow with the number of items, and large sizes
+//! once.
 //!
-//! Every stage is the command that users run, a process of its own ([`stage`]), so that its memory is its own too. The items are sequences made by mutation from known ancestors
-//! ([`sequences`]): of any number, and with families that clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
+//! Every stage is the command that users run, a process of its own ([`stage`]), so that its memory is its own too. The
+//! items are sequences made by mutation from known ancestors ([`sequences`]): of any number, and with families that
+//! clusters must find again. [`definition`] has the sizes, [`growth`] the exponents.
 
 pub mod definition;
 pub mod given;
@@ -24,7 +26,8 @@ use given::Given;
 use sequences::Items;
 use stage::Stage;
 
-/// This lab, which has no peers. Its cases are called like `2000 items, u16`, `100000 items among 10000, u16`, `56756 items, f64, 5 iterations`.
+/// This lab, which has no peers. Its cases are called like `2000 items, u16`, `100000 items among 10000, u16`, `56756
+/// items, f64, 5 iterations`.
 pub const LAB: Lab = Lab { name: "scale", folder: "target/peers/scale", programs: &[], how_to_build: "there are none" };
 
 /// Where the stages run, and with what.
@@ -32,7 +35,8 @@ pub const LAB: Lab = Lab { name: "scale", folder: "target/peers/scale", programs
 pub struct Setting {
     /// `lehr`, whose commands the stages are.
     pub program: PathBuf,
-    /// Items, matrices and results lie in a folder of their own in this one while they are needed; without it, where the system has such files.
+    /// Items, matrices and results lie in a folder of their own in this one while they are needed; without it, where
+    /// the system has such files.
     pub folder: Option<PathBuf>,
     /// Bytes of memory that are free, where the system tells.
     pub free_memory: Option<u64>,
@@ -42,10 +46,12 @@ pub struct Setting {
     pub given: Option<Given>,
 }
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a stage runs whether to end.
+/// Measures what the options ask for and prints it: a table, or an array of records. `stop` is asked while a stage runs
+/// whether to end.
 ///
 /// # Errors
-/// A stage that fails, families that are not found again, `only` that names nothing, a folder or record that cannot be written. What was measured before is kept.
+/// A stage that fails, families that are not found again, `only` that names nothing, a folder or record that cannot be
+/// written. What was measured before is kept.
 pub fn run(options: &Options, setting: &Setting, stop: Stop) -> Result<End> {
     let file = definition::file();
     let mut definition = if options.quick { file.quick } else { file.full };

@@ -1,4 +1,5 @@
-//! One judge for all sides: the sum of squares of given centres, computed here from the points, never taken from a side's word.
+//! One judge for all sides: the sum of squares of given centres, computed here from the points, never taken from a
+//! side's word.
 
 use lehr_data::Points;
 

@@ -1,8 +1,11 @@
-//! `lehr-lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare handler of axum.
+//! `lehr-lab services`: messages to a service in one process beside actor libraries, and `lehr serve` beside a bare
+//! handler of axum.
 //!
-//! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are programs of their own, and the load comes from here.
-//! Every side knows what each answer must be: a wrong one of ours ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`]
-//! the two measurements, [`listeners`], [`neighbours`] and [`clusterings`] what others do to a service. What all labs share is [`crate::bench`].
+//! Ours in process runs here; the peers are programs behind a pipe (`lab/runners/services`). Over HTTP both are
+//! programs of their own, and the load comes from here. Every side knows what each answer must be: a wrong one of ours
+//! ends the measurement. [`group`] has the words and what a client does, [`messages`] and [`http`] the two
+//! measurements, [`listeners`], [`neighbours`] and [`clusterings`] what others do to a service. What all labs share is
+//! [`crate::bench`].
 
 pub mod clusterings;
 pub mod counter;
@@ -25,8 +28,8 @@ use crate::bench::session::{self, Cases, End, Options};
 use crate::bench::{Bench, Lab, Stop};
 use definition::Definition;
 
-/// This lab. Its cases are called like `messages two-way in turn, group 200`, `histogram two-way at once, group 200`, `http GET state, 64 connections, closed
-/// loop`, `listeners …`, `memory …`, `neighbours …`, `clusterings …`.
+/// This lab. Its cases are called like `messages two-way in turn, group 200`, `histogram two-way at once, group 200`,
+/// `http GET state, 64 connections, closed loop`, `listeners …`, `memory …`, `neighbours …`, `clusterings …`.
 pub const LAB: Lab = Lab {
     name: "services",
     folder: "target/peers/services",
@@ -40,11 +43,12 @@ pub const LAB: Lab = Lab {
     how_to_build: "no peers: `make peers-services` builds them (a minute or two), and --peers names a folder that has them",
 };
 
-/// Measures what the options ask for and prints it: a table, or an array of records. `program` is `lehr`, which serves. `stop` is asked between samples whether to
-/// end.
+/// Measures what the options ask for and prints it: a table, or an array of records. `program` is `lehr`, which serves.
+/// `stop` is asked between samples whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before is kept.
+/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
+/// is kept.
 pub fn run(options: &Options, program: &Path, stop: Stop) -> Result<End> {
     let file = definition::file();
     let definition = if options.quick { &file.quick } else { &file.full };

@@ -1,4 +1,5 @@
-//! One E+M step over sparse rows: the kernel that goes over what is not 0 [beside that of numbers](crate::beside_numbers).
+//! One E+M step over sparse rows: the kernel that goes over what is not 0 [beside that of
+//! numbers](crate::beside_numbers).
 
 use anyhow::Result;
 use lehr_data::{Points, Sparse};
@@ -15,7 +16,8 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The problem whose centres lie half way between the means of groups of rows and the mean of all: memberships are shared. `group` gives the group of a row, and every group has rows.
+    /// The problem whose centres lie half way between the means of groups of rows and the mean of all: memberships are
+    /// shared. `group` gives the group of a row, and every group has rows.
     ///
     /// # Panics
     /// If a group is not below `clusters`.

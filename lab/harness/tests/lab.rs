@@ -1,6 +1,7 @@
 //! The lab as a stranger meets it: the built program in a folder of its own, its exit code, its words, its records.
 //!
-//! `UPDATE_EXPECT=1 cargo test -p lehr-lab` rewrites the golden files in `tests/golden`; their diff is reviewed like code.
+//! `UPDATE_EXPECT=1 cargo test -p lehr-lab` rewrites the golden files in `tests/golden`; their diff is reviewed like
+//! code.
 
 mod lab {
     mod chemistry;

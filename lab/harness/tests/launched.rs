@@ -1,6 +1,7 @@
 //! The lab under `mpiexec`: overheads of processes, and one voice.
 //!
-//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves these tests out.
+//! `LEHR_MPIEXEC` names the launcher; `make mpi` installs one and sets it. `cargo test` alone has none, and leaves
+//! these tests out.
 #![allow(clippy::disallowed_methods, reason = "the environment says which launcher the tests use")]
 
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! Ours on MPI as a program of the lab, where no launcher has started it. Under a launcher it is measured and checked by `lehr-lab ranks`.
+//! Ours on MPI as a program of the lab, where no launcher has started it. Under a launcher it is measured and checked
+//! by `lehr-lab ranks`.
 
 use std::process::Command;
 

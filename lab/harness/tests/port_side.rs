@@ -1,4 +1,5 @@
-//! Ours as a runner (`lehr_port_side`): that the way of a message allocates nothing, and that receives which wait are all completed.
+//! Ours as a runner (`lehr_port_side`): that the way of a message allocates nothing, and that receives which wait are
+//! all completed.
 
 use lehr_lab::runner::{Runner, number};
 

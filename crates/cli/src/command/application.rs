@@ -1,4 +1,5 @@
-//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from items that are built in to clusters and a map, in one run.
+//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: from items that are built in to clusters and a
+//! map, in one run.
 //!
 //! In one process the run is a workflow over services ([`composed`]). Several processes, and engines that jobs do not
 //! have, run the same stages one after the other ([`in_turn`]), as `lehr distances`, `lehr pairwise` and `lehr embed`

@@ -36,7 +36,8 @@ pub fn bad_file(fault: &Fault) -> Failure {
 /// The client that a command line means.
 ///
 /// # Errors
-/// [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`] for a token that cannot be shown.
+/// [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`] for a
+/// token that cannot be shown.
 pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     let token = token_or(request.token.as_deref(), TOKEN)?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());

@@ -1,4 +1,5 @@
-//! `lehr demo demography`: regions with inhabitants, clustered by attributes, by where a subgroup lives, and by both; profiles and maps.
+//! `lehr demo demography`: regions with inhabitants, clustered by attributes, by where a subgroup lives, and by both;
+//! profiles and maps.
 
 use std::io::Write;
 

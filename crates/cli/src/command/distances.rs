@@ -154,7 +154,8 @@ pub(super) fn described(
     }
 }
 
-/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says which of them were kept.
+/// Computes all pairs, watched, from the beginning or from the checkpoint that the plan names, and says which of them
+/// were kept.
 ///
 /// # Errors
 /// [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed ranks.
@@ -174,7 +175,8 @@ pub(super) fn compute<T: Precision>(
         resume::take_over(&from, &path)?;
     }
     let (mut log, mut kept, bytes) = match &plan.resumed {
-        // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others are to have the same.
+        // One file, read twice: it becomes the log that goes on, and gives its steps to the run, from memory if others
+        // are to have the same.
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;
             let unreadable = |source| lehr_distances::Error::File { path: path.clone(), source };

@@ -9,7 +9,8 @@ use crate::exit::{Failure, Kind};
 /// The program's name.
 const LAB: &str = "lehr-lab";
 
-/// Starts `lehr-lab` with these arguments: the one beside this program, which was built with it, else the one on the path.
+/// Starts `lehr-lab` with these arguments: the one beside this program, which was built with it, else the one on the
+/// path.
 ///
 /// # Errors
 /// [`Kind::Environment`] if there is none, or it cannot be started.

@@ -195,7 +195,8 @@ impl Map {
     }
 }
 
-/// Whether a parameter of a dissimilarity is unchanged. Columns may come in another order; whether there are gaps is a matter of the rows.
+/// Whether a parameter of a dissimilarity is unchanged. Columns may come in another order; whether there are gaps is a
+/// matter of the rows.
 fn is_same(name: &str, own: &Value, asked: &Value) -> bool {
     let sorted = |names: &Value| {
         let mut names: Vec<String> = names.as_array().into_iter().flatten().map(Value::to_string).collect();

@@ -42,7 +42,8 @@ enum WatchEvent {
 /// Runs a workflow to its end.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it was stopped, with how to go on.
+/// [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it was
+/// stopped, with how to go on.
 pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     let file = arguments.file.display().to_string();
     let definition = text(&arguments.file)?;

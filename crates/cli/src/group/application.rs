@@ -1,8 +1,8 @@
-//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of dissimilarities
-//! ([`super::pairs`]), and all continue from there.
+//! The same for `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`. The request is that of
+//! dissimilarities ([`super::pairs`]), and all continue from there.
 //!
-//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the request and the exit status nothing can happen
-//! to the lead alone: an early end of a stage is one for all.
+//! Every process has all pairs when they are compared, so clusters and map need no request of their own. Between the
+//! request and the exit status nothing can happen to the lead alone: an early end of a stage is one for all.
 
 use std::path::Path;
 
@@ -22,9 +22,11 @@ use crate::plan::execution;
 /// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
+/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
+/// this process speaks.
 pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
+    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
+    // job.
     let interrupt = Interrupt::listen()?;
     let request = process.share(Vec::new()).map_err(unreachable)?;
     let code = match request[..] {

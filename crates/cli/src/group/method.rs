@@ -125,7 +125,8 @@ impl ProcessGroup<'_> {
 }
 
 impl Request {
-    /// Runs the method beside the lead. The result is the lead's, which it sends to all, so that all agree. Nothing if that is no result.
+    /// Runs the method beside the lead. The result is the lead's, which it sends to all, so that all agree. Nothing if
+    /// that is no result.
     pub(super) fn follow(
         &self,
         data: Data<'_>,

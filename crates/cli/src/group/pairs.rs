@@ -1,7 +1,8 @@
 //! The same for dissimilarities: the order says the items, and the pairs that an earlier run finished.
 //!
-//! Every process was started with the same command line, so that the request has the part that only the lead knows: its input. All compute, each the leaves of its
-//! ranks, and share the values step by step; the lead writes them and sends the exit status.
+//! Every process was started with the same command line, so that the request has the part that only the lead knows: its
+//! input. All compute, each the leaves of its ranks, and share the values step by step; the lead writes them and sends
+//! the exit status.
 //!
 //! | part of a request | bytes |
 //! | --- | --- |
@@ -68,9 +69,11 @@ impl ProcessGroup<'_> {
 /// Follows the lead to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then this process speaks.
+/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
+/// this process speaks.
 pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Failure> {
-    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the job.
+    // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
+    // job.
     let _interrupt = Interrupt::listen()?;
     let request = process.share(Vec::new()).map_err(unreachable)?;
     let code = match request[..] {

@@ -54,7 +54,8 @@ pub struct MethodPlan {
     pub trace: Option<PathBuf>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
-    /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it with another number.
+    /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it
+    /// with another number.
     pub command: String,
 }
 
@@ -264,12 +265,13 @@ struct Typed<'a> {
 }
 
 impl MethodPlan {
-    /// Checks the arguments together. `typed` is the command line as it came, for [`MethodPlan::resume_command`]; `job` the processes that compute
-    /// together, if there are several.
+    /// Checks the arguments together. `typed` is the command line as it came, for [`MethodPlan::resume_command`]; `job`
+    /// the processes that compute together, if there are several.
     ///
     /// # Errors
     /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
-    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another version or method.
+    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another
+    ///   version or method.
     pub fn new(arguments: DeclaredArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DeclaredArguments { method, input, options, execution, results } = arguments;
         let source = match (input, method.about().takes) {

@@ -1,4 +1,5 @@
-//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: that they are three commands in one run, whether that is a workflow or not, what they say of classes and features, and that they stop and go on.
+//! `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: that they are three commands in one run, whether
+//! that is a workflow or not, what they say of classes and features, and that they stop and go on.
 
 use std::fmt::Write as _;
 use std::io::Read;
@@ -275,7 +276,8 @@ fn ctrl_c_keeps_the_pairs_that_were_compared() {
     }
 }
 
-/// Begins a demonstration, and interrupts it when its checkpoint has at least so many bytes. Its exit code and what it said.
+/// Begins a demonstration, and interrupts it when its checkpoint has at least so many bytes. Its exit code and what it
+/// said.
 fn interrupted(mut child: std::process::Child, checkpoint: &Path, bytes: u64) -> (Option<i32>, String) {
     while std::fs::metadata(checkpoint).map_or(0, |file| file.len()) < bytes {
         assert_eq!(child.try_wait().unwrap(), None, "the run ended before it was stopped");
@@ -296,7 +298,8 @@ fn what_was_compared_is_taken_over_into_another_folder() {
         let path = sandbox.path(&format!("{out}/checkpoint"));
         let (code, said) = interrupted(child, &path, 1);
         assert_eq!(code, Some(130), "{said}");
-        // The values of the first record become one that is none of theirs: who finds it in the result knows that they were not computed again.
+        // The values of the first record become one that is none of theirs: who finds it in the result knows that they
+        // were not computed again.
         let mark = (1023.0f32 / 1024.0).to_le_bytes();
         let mut log = std::fs::read(&path).unwrap();
         let head = log.iter().enumerate().filter(|(_, byte)| **byte == b'\n').nth(1).unwrap().0 + 1;

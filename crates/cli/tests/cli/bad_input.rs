@@ -4,7 +4,8 @@ use super::sandbox::{Sandbox, census};
 
 const POINTS: &str = "x,y,w\n0,0,1\n1,0,2\n0,1,1\n9,9,1\n";
 
-/// Runs `lehr cluster` on `content` in a file `points.csv`, compares with the golden file, sees that no results are left.
+/// Runs `lehr cluster` on `content` in a file `points.csv`, compares with the golden file, sees that no results are
+/// left.
 fn refuses(name: &str, content: impl AsRef<[u8]>, options: &[&str], code: i32) {
     let sandbox = Sandbox::with("points.csv", content);
     refuses_in(&sandbox, name, "points.csv", options, code);

@@ -1,4 +1,5 @@
-//! Fingerprints and packed arrays as rows of columns: the clusters of the same table, what the results say of a thousand bits, `lehr predict`, and what is refused.
+//! Fingerprints and packed arrays as rows of columns: the clusters of the same table, what the results say of a
+//! thousand bits, `lehr predict`, and what is refused.
 
 use std::fmt::Write as _;
 

@@ -2,7 +2,8 @@
 
 use super::sandbox::Sandbox;
 
-/// Two towns of forty regions each, 300 km apart; in either half of the regions are rich. The few of the subgroup live in two places of the east.
+/// Two towns of forty regions each, 300 km apart; in either half of the regions are rich. The few of the subgroup live
+/// in two places of the east.
 fn towns() -> String {
     let mut text = String::from("code,lon,lat,people,few,income\n");
     for region in 0..80 {

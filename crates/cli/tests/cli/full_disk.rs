@@ -1,4 +1,5 @@
-//! A node whose disk is full while a job writes. It takes the rights of root to make one that is small: `make isolation`.
+//! A node whose disk is full while a job writes. It takes the rights of root to make one that is small: `make
+//! isolation`.
 
 use lehr_jobs::Form;
 use lehr_jobs::datasets::{Begin, Open};

@@ -1,4 +1,5 @@
-//! `lehr gtm` and `lehr predict`: what they leave behind, what they refuse, and that a stopped fit goes on to the same bytes.
+//! `lehr gtm` and `lehr predict`: what they leave behind, what they refuse, and that a stopped fit goes on to the same
+//! bytes.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,8 @@ fn files_say_where_rows_are_and_how_the_map_was_found() {
     assert_eq!(figures["planes"]["planes"].as_array().unwrap().len(), 4);
     let layout = &figures["picture"]["layouts"][0];
     assert_eq!(layout["ground"]["shade"].as_array().unwrap().len(), 64);
-    // Rows are coloured by a column, axes are those of the tables, and the ground is explained by numbers that nodes.csv has.
+    // Rows are coloured by a column, axes are those of the tables, and the ground is explained by numbers that
+    // nodes.csv has.
     assert_eq!(figures["picture"]["colour"], "column:sepal_length");
     assert_eq!(layout["names"], serde_json::json!(["z1", "z2"]));
     let stretched =
@@ -130,7 +132,8 @@ fn other_rows_are_placed_with_their_identifiers_and_gaps_into_a_file() {
     let ids: Vec<&str> = placed[1..].iter().map(|row| row[0]).collect();
     assert_eq!(ids, ["a", "b", "c"]);
     let number = |row: usize, at: usize| placed[row][at].parse::<f64>().unwrap();
-    // Whoever has all of its cells is where it is without the option, though the columns stand in another order than the model's.
+    // Whoever has all of its cells is where it is without the option, though the columns stand in another order than
+    // the model's.
     sandbox.write("whole.csv", "petals,name,width,sepal,swidth\n1.4,a,0.2,5.1,3.5\n6.0,c,2.5,6.3,3.3\n");
     let line =
         ["predict", "lehr-gtm/model.json", "whole.csv", "--columns", "sepal,swidth,petals,width", "--id", "name"];

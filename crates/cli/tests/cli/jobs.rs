@@ -225,7 +225,8 @@ fn orders_that_were_acknowledged_are_there_after_a_kill_in_the_middle_of_others(
     });
 }
 
-/// A launcher that is a script, and starts one process; real ones are in `launched/services.rs`. Whoever waits at the other end of `alive` hears when that has ended.
+/// A launcher that is a script, and starts one process; real ones are in `launched/services.rs`. Whoever waits at the
+/// other end of `alive` hears when that has ended.
 #[cfg(unix)]
 fn launcher(sandbox: &Sandbox) -> String {
     use std::os::unix::fs::PermissionsExt;

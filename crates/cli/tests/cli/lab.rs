@@ -1,14 +1,17 @@
-//! `lehr lab` hands over to another program: found beside the command or on the path, else it is said where to have it from.
+//! `lehr lab` hands over to another program: found beside the command or on the path, else it is said where to have it
+//! from.
 #![cfg(unix)]
 
 use std::process::Command;
 
 use super::sandbox::{Outcome, Sandbox};
 
-/// A sandbox with the command alone in a folder, as after `cargo install` of nothing else, and an empty folder for the path.
+/// A sandbox with the command alone in a folder, as after `cargo install` of nothing else, and an empty folder for the
+/// path.
 fn alone() -> Sandbox {
     let sandbox = Sandbox::new();
-    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another
+    // test still has it open.
     shell(&sandbox, &format!("mkdir bin alone && cp '{}' alone/lehr", env!("CARGO_BIN_EXE_lehr")));
     sandbox
 }

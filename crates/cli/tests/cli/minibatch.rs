@@ -1,4 +1,5 @@
-//! `lehr minibatch`: what a stream leaves behind, from a file and from standard input, stopped and gone on with, and what is refused.
+//! `lehr minibatch`: what a stream leaves behind, from a file and from standard input, stopped and gone on with, and
+//! what is refused.
 
 use std::io::Write;
 use std::ops::Range;
@@ -143,8 +144,9 @@ fn scaled_columns_are_told_in_their_own_units() {
     assert!((3..1000).all(|row| clusters[row] == clusters[row % 3]), "{clusters:?}");
 }
 
-/// Feeds a run until it has kept a checkpoint, and ends it with a signal. After that of Ctrl-C, which ends who feeds it too, it gets half a row and the end of the pipe; after another it is fed on until it is gone.
-/// It cannot come to an end by itself: there are always more rows.
+/// Feeds a run until it has kept a checkpoint, and ends it with a signal. After that of Ctrl-C, which ends who feeds it
+/// too, it gets half a row and the end of the pipe; after another it is fed on until it is gone. It cannot come to an
+/// end by itself: there are always more rows.
 fn ended_by(sandbox: &Sandbox, arguments: &[&str], signal: &str) -> (Option<i32>, String, u32) {
     let mut child = piped(sandbox, arguments);
     let mut stdin = child.stdin.take().unwrap();

@@ -47,7 +47,8 @@ fn files_say_what_was_found() {
     assert_eq!(summary["candidates"].as_array().unwrap().len(), 1);
     assert_eq!(summary["warnings"].as_array().unwrap().len(), 0);
 
-    // The flowers of the first species are a component of their own, of 50 rows, by mean and deviation as everybody has them.
+    // The flowers of the first species are a component of their own, of 50 rows, by mean and deviation as everybody has
+    // them.
     let components = sandbox.read("lehr-mixture/components.csv");
     let first = rows[1][1];
     assert!(rows[1..51].iter().all(|row| row[1] == first));

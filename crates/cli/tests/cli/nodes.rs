@@ -1,5 +1,5 @@
-//! Several nodes, each a process: they find each other, die, and keep what they have acknowledged. Those that need the rights of root to cut
-//! a network or to fill a disk are ignored unless asked for: `make isolation`.
+//! Several nodes, each a process: they find each other, die, and keep what they have acknowledged. Those that need the
+//! rights of root to cut a network or to fill a disk are ignored unless asked for: `make isolation`.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,5 @@
-//! What a node says of itself, against what it does: each operation of each service that `lehr serve` offers is in its description, and what is there can be asked.
+//! What a node says of itself, against what it does: each operation of each service that `lehr serve` offers is in its
+//! description, and what is there can be asked.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -133,7 +134,8 @@ fn every_operation_of_every_service_is_described_and_everything_described_can_be
         assert!(there.is_some(), "{to} leads nowhere");
     }
 
-    // Every path is of a service that stands, and every method is one that it takes. What would change something is sent half a document, and is told that.
+    // Every path is of a service that stands, and every method is one that it takes. What would change something is
+    // sent half a document, and is told that.
     let mut ends = Vec::new();
     for (path, methods) in paths {
         let (service, action) = path.split_once(':').unwrap_or((path, ""));

@@ -1,4 +1,5 @@
-//! `lehr cluster FILE --auto` on an ordinary table: invented customers in four groups, with all that makes such tables difficult, in the files of several countries and programs.
+//! `lehr cluster FILE --auto` on an ordinary table: invented customers in four groups, with all that makes such tables
+//! difficult, in the files of several countries and programs.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -186,7 +187,8 @@ fn json_lines(customers: &[Customer]) -> String {
     text
 }
 
-/// The adjusted Rand index of two labellings (Hubert and Arabie 1985): 1 where they are the same partition, about 0 by chance.
+/// The adjusted Rand index of two labellings (Hubert and Arabie 1985): 1 where they are the same partition, about 0 by
+/// chance.
 fn adjusted_rand(pairs: &[(usize, usize)]) -> f64 {
     let choose = |count: usize| (count * count.saturating_sub(1)) as f64 / 2.0;
     let sum = |of: [usize; 2]| -> f64 {

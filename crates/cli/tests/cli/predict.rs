@@ -1,4 +1,5 @@
-//! `lehr predict` with the model of `lehr cluster`: rows of the clustering are given what they were given, others their nearest centre; and what is refused.
+//! `lehr predict` with the model of `lehr cluster`: rows of the clustering are given what they were given, others their
+//! nearest centre; and what is refused.
 
 use super::sandbox::{Sandbox, census};
 use super::services::Served;

@@ -55,7 +55,8 @@ fn files_say_what_can_be_checked_on_paper() {
     ];
     assert_eq!(clusters, expected, "in the order of the input, quoted only where it must be");
 
-    // Means (1, 1), (101, 101), (-50, 81); spreads sqrt 2, 2, 1. The row that weighs nothing is counted, and moves nothing.
+    // Means (1, 1), (101, 101), (-50, 81); spreads sqrt 2, 2, 1. The row that weighs nothing is counted, and moves
+    // nothing.
     let centers = sandbox.read("lehr-out/centers.csv");
     let expected = [[1.0, 1.0, 4.0, 2f64.sqrt()], [101.0, 101.0, 3.0, 2.0], [-50.0, 81.0, 2.0, 1.0]];
     let rows: Vec<&str> = centers.lines().collect();

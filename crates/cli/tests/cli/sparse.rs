@@ -1,4 +1,5 @@
-//! Sparse rows from SVMlight's text and Matrix Market files: the clusters of the same table, what the results say of many columns, `lehr predict`, weights, stopping, and what is refused.
+//! Sparse rows from SVMlight's text and Matrix Market files: the clusters of the same table, what the results say of
+//! many columns, `lehr predict`, weights, stopping, and what is refused.
 
 use std::fmt::Write as _;
 

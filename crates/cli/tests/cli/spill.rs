@@ -1,4 +1,5 @@
-//! `--spill` of `lehr cluster`, `lehr mixture` and `lehr gtm`: a table larger than memory has the results, byte for byte, that it has where there is memory for it.
+//! `--spill` of `lehr cluster`, `lehr mixture` and `lehr gtm`: a table larger than memory has the results, byte for
+//! byte, that it has where there is memory for it.
 
 use std::io::{BufWriter, Write};
 use std::process::{Command, Stdio};
@@ -8,7 +9,8 @@ use super::sandbox::{Outcome, Sandbox};
 
 /// 16,384 rows of 512 columns: 64 MiB as 64-bit numbers, and as much again as a method keeps them.
 const SHAPE: [usize; 2] = [16_384, 512];
-/// What a run may have beside its files: two thirds of the table, and a third of what it takes in memory. A run of little data takes half of it, most of that for threads and the picture of the page.
+/// What a run may have beside its files: two thirds of the table, and a third of what it takes in memory. A run of
+/// little data takes half of it, most of that for threads and the picture of the page.
 const LIMIT_KIB: usize = 44 << 10;
 
 /// Three groups, told apart by 30 columns each; the rest is the same noise for all.
@@ -29,7 +31,8 @@ fn write_table(sandbox: &Sandbox) {
     file.flush().unwrap();
 }
 
-/// Runs the command with no more memory of its own than [`LIMIT_KIB`]. Maps of files do not count: the system drops what it needs the room of.
+/// Runs the command with no more memory of its own than [`LIMIT_KIB`]. Maps of files do not count: the system drops
+/// what it needs the room of.
 fn within_limit(sandbox: &Sandbox, arguments: &[&str]) -> Outcome {
     let limited = format!("ulimit -d {LIMIT_KIB} && exec \"$0\" \"$@\"");
     let line = ["-c", &limited, env!("CARGO_BIN_EXE_lehr")];
@@ -147,7 +150,8 @@ fn isolated_a_disk_without_room_is_told_in_one_line() {
     let rows: String = (0..20_000).map(|row| format!("{},{}\n", row % 3 * 10, row % 7)).collect();
     let sandbox = Sandbox::with("t.csv", format!("x,y\n{rows}"));
     let line = ["cluster", "t.csv", "-k", "3", "--quiet", "--spill", "disk"];
-    // 312 KiB are the rows, and as much again, with weights, what is made of them: room for less than the first, then for the first alone.
+    // 312 KiB are the rows, and as much again, with weights, what is made of them: room for less than the first, then
+    // for the first alone.
     for kilobytes in [200, 500] {
         let _disk = Disk::new(&sandbox.path("disk"), kilobytes);
         let outcome = sandbox.lehr(&line);

@@ -1,4 +1,5 @@
-//! Services whose jobs run in processes that `mpiexec` starts: the bytes of one process whatever the method, cancels, faults, and the end of a node.
+//! Services whose jobs run in processes that `mpiexec` starts: the bytes of one process whatever the method, cancels,
+//! faults, and the end of a node.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

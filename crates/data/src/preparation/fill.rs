@@ -8,8 +8,8 @@ const NEAREST: usize = 5;
 /// Fills the gaps (NaN) of rows one after another with the mean of the nearest rows that have a value there.
 ///
 /// The distance of two rows is the mean squared difference over the features that both have. Donors are rows evenly
-/// spaced in their order, so that the result depends on the rows alone. Gaps stay where no donor shares a feature with the
-/// row.
+/// spaced in their order, so that the result depends on the rows alone. Gaps stay where no donor shares a feature with
+/// the row.
 ///
 /// Source: Troyanskaya et al. 2001 (KNNimpute), with equal weights.
 pub(super) fn from_nearest(values: &mut [f64], width: usize) {

@@ -86,7 +86,8 @@ impl<'a> Batches<'a> {
     /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
     ///
     /// # Errors
-    /// [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    /// [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`],
+    /// [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
     ///
     /// # Panics
     /// If `rows` is 0.
@@ -107,7 +108,8 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// How much of a file has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much they have.
+    /// How much of a file has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much they
+    /// have.
     pub fn fraction(&self) -> Option<f64> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),

@@ -72,7 +72,8 @@ pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) 
     Ok((!head.is_empty() && is_text && !head.contains(&0)).then_some(Contents::Table))
 }
 
-/// Whether there is a header of dissimilarities beside an array that names it: then the meaning of its numbers is known.
+/// Whether there is a header of dissimilarities beside an array that names it: then the meaning of its numbers is
+/// known.
 pub(super) fn is_described(array: &Path) -> bool {
     let is_array =
         array.extension().is_some_and(|ending| ["npy", "bin"].iter().any(|own| ending.eq_ignore_ascii_case(own)));
@@ -84,8 +85,8 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Whether a text begins as a document in JSON: an object with a first key, or a list of objects, lists, texts or numbers. No table begins so: a bracket is neither a
-/// name nor a number.
+/// Whether a text begins as a document in JSON: an object with a first key, or a list of objects, lists, texts or
+/// numbers. No table begins so: a bracket is neither a name nor a number.
 fn is_json(text: &[u8]) -> bool {
     let inside = text[1..].trim_ascii_start();
     match text[0] {

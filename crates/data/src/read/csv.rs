@@ -399,7 +399,8 @@ impl Layout {
         index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
-    /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could be no row.
+    /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could
+    /// be no row.
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()

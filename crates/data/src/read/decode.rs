@@ -36,7 +36,8 @@ pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// Whether bytes that are not all UTF-8 are UTF-8 for the most part: more letters beyond ASCII than bytes that are none.
+/// Whether bytes that are not all UTF-8 are UTF-8 for the most part: more letters beyond ASCII than bytes that are
+/// none.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     letters: usize,

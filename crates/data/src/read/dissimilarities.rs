@@ -1,4 +1,5 @@
-//! Dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian 16-bit rows.
+//! Dissimilarities from files: those of [`crate::write::dissimilarities`], of NumPy and SciPy, and big-endian 16-bit
+//! rows.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -21,15 +22,18 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// Dissimilarities from an array or from its header; either name will do.
 ///
 /// - `NAME.json`, or `NAME.npy` with a `NAME.json` beside it: form, element and scale as the header says.
-/// - `NAME.npy` alone: a square array is full, one of one dimension condensed (as SciPy's `pdist` gives it); numbers are the values themselves.
+/// - `NAME.npy` alone: a square array is full, one of one dimension condensed (as SciPy's `pdist` gives it); numbers
+///   are the values themselves.
 ///
 /// Cost: one pass; memory for the numbers as they are stored, and a second pass to check them.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: it cannot be read to its end.
 /// - [`Error::Contents`]: a table, sequences, an array of rows: input for computing dissimilarities.
-/// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a number of values that no N has.
-/// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first ten and their number.
+/// - [`Error::Format`]: no array, no header of ours, one that contradicts its array, fixed point without a header, a
+///   number of values that no N has.
+/// - [`Error::Faults`]: negative or infinite values, a matrix that is not symmetric or not 0 on the diagonal; the first
+///   ten and their number.
 ///
 /// # Example
 /// ```
@@ -77,7 +81,8 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
     }
 }
 
-/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy` makes them. Messages call it `name`.
+/// Dissimilarities from one run of bytes: the header, and behind it the array that it names, as `cat d.json d.npy`
+/// makes them. Messages call it `name`.
 ///
 /// # Errors
 /// As [`matrix`].
@@ -153,8 +158,8 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
     Ok(header)
 }
 
-/// Big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale` times its number (the group's: 1 / 32767);
-/// negative numbers are missing values.
+/// Big-endian 16-bit rows: N x N numbers and nothing else, as the papers' group stores them. A value is `scale` times
+/// its number (the group's: 1 / 32767); negative numbers are missing values.
 ///
 /// # Errors
 /// As [`matrix`]; [`Error::Format`] if the file's length is that of no N.

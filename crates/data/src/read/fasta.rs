@@ -1,8 +1,9 @@
 //! Sequences from FASTA: a line `>id description`, then lines of letters, and so on.
 //!
-//! Whether the letters are nucleotides or amino acids is found out, unless given: nucleotides if at least nine letters in ten are `ACGTUN`. Lower case,
-//! `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no letter of the alphabet is a
-//! fault, with its line. Gaps are letters only if you expect aligned sequences.
+//! Whether the letters are nucleotides or amino acids is found out, unless given: nucleotides if at least nine letters
+//! in ten are `ACGTUN`. Lower case, `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein
+//! are fine. Everything else that is no letter of the alphabet is a fault, with its line. Gaps are letters only if you
+//! expect aligned sequences.
 
 use std::io::Read;
 use std::path::Path;
@@ -28,9 +29,12 @@ pub struct Expected {
 /// The id is the first word after `>`; the rest of that line is left out. Cost: one pass; memory for the letters.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
-/// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are not UTF-8.
-/// - [`Error::Faults`] with every letter that is none, every sequence without letters or id, and, among aligned ones, every one of another length.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
+///   end.
+/// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are
+///   not UTF-8.
+/// - [`Error::Faults`] with every letter that is none, every sequence without letters or id, and, among aligned ones,
+///   every one of another length.
 pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
     sequences_from(open(path)?, &path.display().to_string(), expected)
 }

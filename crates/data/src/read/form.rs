@@ -44,7 +44,8 @@ pub struct TableForm {
     pub missing: Vec<String>,
     /// Columns that are text, whatever they look like, by name.
     pub text: Vec<String>,
-    /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the same kind.
+    /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the
+    /// same kind.
     pub columns: BTreeMap<String, ReadAs>,
 }
 

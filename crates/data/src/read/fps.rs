@@ -1,7 +1,8 @@
-//! Fingerprints from FPS, the text format of chemical fingerprints: header lines that start with `#`, then `HEX<tab>id`.
+//! Fingerprints from FPS, the text format of chemical fingerprints: header lines that start with `#`, then
+//! `HEX<tab>id`.
 //!
-//! Byte b of the hexadecimal text holds the bits 8 b to 8 b + 7, the lowest first. `#num_bits=N` says how many bits there are; without it, all that the
-//! first row has room for.
+//! Byte b of the hexadecimal text holds the bits 8 b to 8 b + 7, the lowest first. `#num_bits=N` says how many bits
+//! there are; without it, all that the first row has room for.
 
 use std::io::Read;
 use std::path::Path;
@@ -25,8 +26,10 @@ pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
 /// Fingerprints from an FPS file, plain or packed by gzip.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
-/// - [`Error::Format`] if it is of another kind or without fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
+///   end.
+/// - [`Error::Format`] if it is of another kind or without fingerprints; [`Error::Encoding`] for ids that are not
+///   UTF-8.
 /// - [`Error::Faults`] with every row whose text is not hexadecimal, of another length, or has a bit beyond the last.
 pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
     fingerprints_from(open(path)?, &path.display().to_string())

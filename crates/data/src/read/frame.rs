@@ -29,7 +29,8 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// [`notes`](DataFrame::notes).
 ///
 /// # Errors
-/// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or fewer fields than the others.
+/// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or
+/// fewer fields than the others.
 ///
 /// # Example
 /// ```
@@ -82,7 +83,8 @@ pub enum InputColumn {
 /// A data frame of columns that are there already.
 ///
 /// # Errors
-/// [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of [`DataFrame::new`].
+/// [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
+/// [`DataFrame::new`].
 ///
 /// # Example
 /// ```
@@ -503,7 +505,8 @@ fn columns(
 /// How many rows at the end are sums of those above, whatever they are called. That is one, or one for each part of the
 /// table and then one for all of it.
 ///
-/// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares and means have none, and columns with gaps need not.
+/// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares
+/// and means have none, and columns with gaps need not.
 fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
     const ROWS_MIN: usize = 8;
     let of_numbers = || {

@@ -443,7 +443,8 @@ fn blank_lines(grid: &Grid, rows: &[usize], width: usize, notes: &mut Vec<String
     }
 }
 
-/// Sees to rows that have more or fewer fields than there are columns; with empty fields behind the last one they may have `usual`.
+/// Sees to rows that have more or fewer fields than there are columns; with empty fields behind the last one they may
+/// have `usual`.
 fn ragged(
     name: &str,
     grid: &Grid,

@@ -1,4 +1,5 @@
-//! Sparse rows from Matrix Market's coordinate files (`.mtx`): a header, comments, a line of sizes, then `row column value` a line, both counted from 1.
+//! Sparse rows from Matrix Market's coordinate files (`.mtx`): a header, comments, a line of sizes, then `row column
+//! value` a line, both counted from 1.
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
 //! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
@@ -17,7 +18,8 @@ const MAGIC: &[u8] = b"%%MatrixMarket";
 /// Longer lines are taken for a file of another kind.
 const LINE_MAX: usize = 1 << 16;
 
-/// So many rows without an entry are believed; beyond it, there may be so many for each entry. A damaged line of sizes would otherwise ask for any memory.
+/// So many rows without an entry are believed; beyond it, there may be so many for each entry. A damaged line of sizes
+/// would otherwise ask for any memory.
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 
@@ -27,7 +29,8 @@ pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
 }
 
-/// Sparse rows from a Matrix Market file, plain or packed by gzip. Its columns are named from `x1` on, as they are numbered there.
+/// Sparse rows from a Matrix Market file, plain or packed by gzip. Its columns are named from `x1` on, as they are
+/// numbered there.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read to its end.

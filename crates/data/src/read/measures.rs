@@ -1,7 +1,8 @@
 //! The columns of numbers of a table as people have it, as rows for methods: points, or rows with gaps.
 //!
-//! A table of numbers as programs write them is read row by row (`csv.rs`), which is fast and holds no text. Whatever that reader finds wrong or doubtful is read here instead, as a data
-//! frame is: forms of numbers, titles and totals, encodings. So both say the same of a table; a fault is reported once, for all columns together.
+//! A table of numbers as programs write them is read row by row (`csv.rs`), which is fast and holds no text. Whatever
+//! that reader finds wrong or doubtful is read here instead, as a data frame is: forms of numbers, titles and totals,
+//! encodings. So both say the same of a table; a fault is reported once, for all columns together.
 
 use std::cell::RefCell;
 use std::io::{self, Read};

@@ -22,12 +22,14 @@ pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 const HEADER_BYTES_MAX: usize = 1 << 20;
 /// How many bytes are converted at a time.
 const CHUNK: usize = 1 << 16;
-/// How many values of an array that is stored column after column are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
+/// How many values of an array that is stored column after column are held at a time, unless that is less than
+/// [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
 /// The least number of rows that are read from a column at a time, so that each access to the disk brings many numbers.
 const ROWS_ACROSS: usize = 512;
 
-/// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the array is held than a block of it.
+/// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the
+/// array is held than a block of it.
 pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Option<&Spill>) -> Result<Points, Error> {
     let header = Header::read(&mut source)?;
     header.needs_a_row(&mut source)?;
@@ -532,7 +534,8 @@ impl Header {
         Ok(())
     }
 
-    /// Appends the next values in the order of the file, of which `done` are behind; false when all are, and the source ends there.
+    /// Appends the next values in the order of the file, of which `done` are behind; false when all are, and the source
+    /// ends there.
     fn block(&self, source: &mut Source<'_>, done: &mut usize, block: &mut Vec<f64>) -> Result<bool, Error> {
         let ([rows, dimension], size) = (self.shape, self.element.bytes());
         let count = rows * dimension;
@@ -597,7 +600,8 @@ enum Value<'t> {
     List,
 }
 
-/// `descr`, `fortran_order` and `shape` of a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }`.
+/// `descr`, `fortran_order` and `shape` of a header such as `{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2),
+/// }`.
 fn dictionary(text: &str) -> Option<(Value<'_>, bool, Vec<usize>)> {
     let (mut descr, mut fortran_order, mut shape) = (None, None, None);
     let mut rest = text.trim().strip_prefix('{')?.trim_start();

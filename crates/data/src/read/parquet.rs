@@ -315,7 +315,8 @@ impl Chosen {
     }
 }
 
-/// The text in the first row of a column; nothing if there is none, or none that can be read, because nobody asked for it.
+/// The text in the first row of a column; nothing if there is none, or none that can be read, because nobody asked for
+/// it.
 fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     let read = || {
         let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;

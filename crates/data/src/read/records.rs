@@ -8,8 +8,9 @@
 //! backslash. Quotes that nothing closes are taken for letters, so that one of them does not swallow the following
 //! rows.
 //!
-//! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line ignored. Where spaces
-//! divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes it, and is no field.
+//! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line
+//! ignored. Where spaces divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes
+//! it, and is no field.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
@@ -316,7 +317,8 @@ fn is_end(bytes: &[u8], delimiter: u8, terminator: u8) -> bool {
     next.is_some_and(|next| *next == delimiter || *next == terminator)
 }
 
-/// Hands out the fields of one record. `""` within quotes is one quote; text after a closing quote belongs to the field. Spaces before a quote that opens a field are none of it.
+/// Hands out the fields of one record. `""` within quotes is one quote; text after a closing quote belongs to the
+/// field. Spaces before a quote that opens a field are none of it.
 fn split<'t>(line: &'t str, delimiter: u8, quoting: Quoting, mut give: impl FnMut(Piece<'t>)) {
     let bytes = line.as_bytes();
     let is_delimiter = |byte: u8| byte == delimiter || (delimiter == SPACES && byte == b'\t');

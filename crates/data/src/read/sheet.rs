@@ -1,7 +1,8 @@
 //! Workbooks of Excel (`.xlsx`, `.xls`) and of OpenDocument (`.ods`): the cells of one sheet.
 //!
-//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. Where the table stands on the sheet is found out as in a text
-//! (`layout.rs`), because people put titles above it and totals below.
+//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. Where the
+//! table stands on the sheet is found out as in a text (`layout.rs`), because people put titles above it and totals
+//! below.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -2,8 +2,8 @@
 //!
 //! This file handles everything that may surround a file's contents, once for all readers. That is packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
-//! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows on
-//! demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
+//! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows
+//! on demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -62,7 +62,8 @@ impl<'a> Source<'a> {
         Ok(Source { length, path: again, ..Source::new(file, &path.display().to_string())? })
     }
 
-    /// Looks at the first bytes: unpacks if they are gzip's, and leaves out a byte order mark of UTF-8, which no binary format begins with.
+    /// Looks at the first bytes: unpacks if they are gzip's, and leaves out a byte order mark of UTF-8, which no binary
+    /// format begins with.
     pub(crate) fn new(reader: impl Read + 'a, name: &str) -> Result<Self, Error> {
         let taken = Rc::new(Cell::new(0));
         let counted = Counted { reader, taken: Rc::clone(&taken) };
@@ -206,7 +207,8 @@ impl<'a> Source<'a> {
         Ok(terminator)
     }
 
-    /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the source.
+    /// Makes the next line whole in the window: its length with the line end, if it has one; `None` at the end of the
+    /// source.
     ///
     /// `lines` is how many were read so far; a line longer than `bytes_max` is the error that `too_long` makes.
     pub(crate) fn line(
@@ -236,7 +238,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bytes as text: UTF-8 without zero bytes, or an error that says where it is not. They begin `at` bytes behind the start of the window, in line `line`.
+    /// Bytes as text: UTF-8 without zero bytes, or an error that says where it is not. They begin `at` bytes behind the
+    /// start of the window, in line `line`.
     pub(crate) fn text<'t>(&self, bytes: &'t [u8], at: usize, line: u64) -> Result<&'t str, Error> {
         let text = std::str::from_utf8(bytes);
         let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());

@@ -1,4 +1,5 @@
-//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`, a row on each line.
+//! Sparse rows from SVMlight's text, which LIBSVM and others write too: `label column:value column:value … # comment`,
+//! a row on each line.
 //!
 //! Clusters are found without classes, so labels are read (a number, or several with commas between them), checked, and
 //! left out. A line may have no label. `qid:number`, by which SVMlight groups the rows of a ranking, is no column and
@@ -62,12 +63,16 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
     is_shown
 }
 
-/// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is the number of its first column; `None`: found out, as above.
+/// Sparse rows from SVMlight's text, plain or packed by gzip. `first_column` is the number of its first column; `None`:
+/// found out, as above.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its end.
-/// - [`Error::Format`] if it is of another kind or no row has a value; [`Error::Empty`] if it has no rows; [`Error::Encoding`].
-/// - [`Error::Faults`] with every field that is none, every column that comes twice in its line, and every blank line between rows.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its
+///   end.
+/// - [`Error::Format`] if it is of another kind or no row has a value; [`Error::Empty`] if it has no rows;
+///   [`Error::Encoding`].
+/// - [`Error::Faults`] with every field that is none, every column that comes twice in its line, and every blank line
+///   between rows.
 pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Error> {
     rows_from(open(path)?, &path.display().to_string(), first_column)
 }
@@ -186,7 +191,8 @@ fn is_label(field: &str) -> bool {
     field.split(',').all(|part| part.parse::<f64>().is_ok_and(f64::is_finite))
 }
 
-/// A column and its value; `None` for the field of a ranking that names the query of a row. `Err` with the expected form.
+/// A column and its value; `None` for the field of a ranking that names the query of a row. `Err` with the expected
+/// form.
 fn pair(field: &str) -> Result<Option<(u32, f64)>, &'static str> {
     const EXPECTED: &str = "COLUMN:VALUE, a whole number and a finite one";
     let (column, value) = field.split_once(':').ok_or(EXPECTED)?;
@@ -284,7 +290,8 @@ mod tests {
             "",
             "1\n",
             "1:2 3:4\n",
-            // Times of day: one a row, or two of which the later is not always the second, or with a word in the third row.
+            // Times of day: one a row, or two of which the later is not always the second, or with a word in the third
+            // row.
             "5 12:30\n6 13:45\n7 9:15\n8 10:00\n",
             "12.5,3 10:20\n13,4 10:40\n",
             "5 9:30 12:30\n6 13:45 9:00\n",

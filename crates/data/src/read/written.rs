@@ -460,7 +460,8 @@ fn one(
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
             asked.or_else(by_others).unwrap_or_else(|| {
-                // Where commas part fields, none stands in a number that is not quoted, and a point is what programs write.
+                // Where commas part fields, none stands in a number that is not quoted, and a point is what programs
+                // write.
                 is_ambiguous = survey.readings[0].thousands.is_some() || !others.has_commas_between;
                 Mark::Point
             })
@@ -575,7 +576,8 @@ fn order_of(form: &str) -> DateOrder {
     }
 }
 
-/// The values of a column that is read so, and the rows that are not written so. `texts` are words for gaps that are texts in this column.
+/// The values of a column that is read so, and the rows that are not written so. `texts` are words for gaps that are
+/// texts in this column.
 pub(super) fn values(
     read_as: &ReadAs,
     column: usize,

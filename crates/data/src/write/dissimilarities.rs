@@ -37,11 +37,11 @@ impl Extent {
     }
 }
 
-/// Writes the numbers of `items` items to `out`: NPY of the element's type (little-endian), or raw big-endian rows for [`Element::I16be`], which are always
-/// full.
+/// Writes the numbers of `items` items to `out`: NPY of the element's type (little-endian), or raw big-endian rows for
+/// [`Element::I16be`], which are always full.
 ///
-/// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, NaN where a value is missing. It is called once for each i, in order.
-/// `scale` is that of [`Element::scale`].
+/// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, NaN where a value is missing. It is
+/// called once for each i, in order. `scale` is that of [`Element::scale`].
 ///
 /// Cost: one call a row, and the bytes written; memory for one row.
 ///
@@ -99,7 +99,8 @@ pub fn header(header: &Header) -> String {
     text
 }
 
-/// The nearest fixed-point number; the largest value gives [`LARGEST_U16`] itself, whichever way its quotient was rounded. NaN gives [`MISSING_U16`].
+/// The nearest fixed-point number; the largest value gives [`LARGEST_U16`] itself, whichever way its quotient was
+/// rounded. NaN gives [`MISSING_U16`].
 ///
 /// # Example
 /// ```

@@ -9,7 +9,8 @@ use crate::write::AtomicFile;
 
 /// Writes the values of points as an NPY file: n × d, `f8`, little-endian, row after row.
 ///
-/// The format has no place for weights, ids and names; write those with [`write::csv`](crate::write::csv), or an array of their own.
+/// The format has no place for weights, ids and names; write those with [`write::csv`](crate::write::csv), or an array
+/// of their own.
 ///
 /// # Errors
 /// [`Error::Write`], [`Error::Directory`]; then no file is left behind.
@@ -47,7 +48,8 @@ pub fn array(mut out: impl Write, values: &[f64], dimension: usize) -> io::Resul
     Ok(())
 }
 
-/// Writes the header of an array in NPY version 1: `descr` is its element type and `shape` its shape, both as NumPy writes them.
+/// Writes the header of an array in NPY version 1: `descr` is its element type and `shape` its shape, both as NumPy
+/// writes them.
 pub(crate) fn header(mut out: impl Write, descr: &str, shape: &str) -> io::Result<()> {
     let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Values start at a multiple of 64 bytes: 10 bytes before the header, a line end behind it.

@@ -34,7 +34,8 @@ fn values_have_the_means_that_are_published() {
     assert_eq!((digits.columns()[0].as_str(), digits.columns()[63].as_str()), ("pixel_0_0", "pixel_7_7"));
 }
 
-/// The known optimum of three clusters on iris, 78.851441426, the best of a few runs of k-means: a wrong digit anywhere would move it.
+/// The known optimum of three clusters on iris, 78.851441426, the best of a few runs of k-means: a wrong digit anywhere
+/// would move it.
 #[test]
 fn three_means_of_iris_have_the_known_optimum() {
     let (points, _) = datasets::iris();

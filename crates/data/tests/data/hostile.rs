@@ -1,5 +1,5 @@
-//! Any bytes at all, and valid files with damage: every reader answers with points or an error, and never panics, hangs or takes
-//! memory that the file does not justify.
+//! Any bytes at all, and valid files with damage: every reader answers with points or an error, and never panics, hangs
+//! or takes memory that the file does not justify.
 
 use lehr_data::read::{Selection, Table, csv_points, points_from, table_from};
 use lehr_data::{Error, geography};

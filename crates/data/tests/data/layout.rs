@@ -1,4 +1,5 @@
-//! Where the table stands in a file: what is above it, below it and between its rows, and that each decision is reported.
+//! Where the table stands in a file: what is above it, below it and between its rows, and that each decision is
+//! reported.
 
 use lehr_data::read::{Ragged, TableForm, data_frame_from};
 

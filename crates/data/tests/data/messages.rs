@@ -1,4 +1,5 @@
-//! What a user is told, word for word. `UPDATE_EXPECT=1` rewrites the expected texts; the difference is reviewed like code.
+//! What a user is told, word for word. `UPDATE_EXPECT=1` rewrites the expected texts; the difference is reviewed like
+//! code.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! Parquet files: the rows that other readers see, in memory and in a file, whole and some at a time; and what is said of what cannot be read.
+//! Parquet files: the rows that other readers see, in memory and in a file, whole and some at a time; and what is said
+//! of what cannot be read.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! One table, spoilt in the ways of Pollock, the published benchmark of loading CSV (Vitagliano and others, VLDB 2023): what is read right, and that what is not is refused with its
-//! line. The table and the ways to spoil it are written here anew. docs/design/tables.md has the results on the benchmark's own files.
+//! One table, spoilt in the ways of Pollock, the published benchmark of loading CSV (Vitagliano and others, VLDB 2023):
+//! what is read right, and that what is not is refused with its line. The table and the ways to spoil it are written
+//! here anew. docs/design/tables.md has the results on the benchmark's own files.
 
 use lehr_data::frame::{DataFrame, Values};
 use lehr_data::read::{Ragged, TableForm, data_frame_from};

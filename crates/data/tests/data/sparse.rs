@@ -1,4 +1,5 @@
-//! Sparse rows from files: packed or not, of either format, they are the same rows; one cut short is told from one that is wrong.
+//! Sparse rows from files: packed or not, of either format, they are the same rows; one cut short is told from one that
+//! is wrong.
 
 use lehr_data::read::{Selection, Table, matrix_market, points_from, svmlight, table, table_from};
 use lehr_data::sparse::FirstColumn;

@@ -84,7 +84,8 @@ fn tables_of_either_kind_are_the_same_points_in_a_file() {
 
 #[test]
 fn an_array_of_columns_is_the_same_rows_by_blocks_of_a_file_and_as_a_stream() {
-    // 600 rows are two blocks where a block has 512 at least, since 9000 columns of so many are more than it would have; 1400 x 9000 values would take long.
+    // 600 rows are two blocks where a block has 512 at least, since 9000 columns of so many are more than it would
+    // have; 1400 x 9000 values would take long.
     let folder = Folder::new();
     for (shape, rows) in [([600, 9000], [0, 511, 512, 599]), ([4, 2], [0, 1, 2, 3])] {
         let bytes = array(shape, true, false, |row, column| (row * 10_007 + column) as f64 / 7.0);

@@ -1,4 +1,5 @@
-//! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and their known classes, and the time of each stage.
+//! The page of `lehr demo genes`, `lehr demo patients` and `lehr demo chemistry`: map, matrix, clusters and their known
+//! classes, and the time of each stage.
 
 use lehr_methods::Classes;
 use lehr_methods::numbers::{counted, duration, grouped, share, significant};

@@ -1,4 +1,5 @@
-//! One sequence against a line of others: the dynamic programme of Smith and Waterman, and Needleman and Wunsch, with Gotoh's affine gaps.
+//! One sequence against a line of others: the dynamic programme of Smith and Waterman, and Needleman and Wunsch, with
+//! Gotoh's affine gaps.
 //!
 //! The query runs down, the others run across, one for each lane. A cell is eleven operations on a line and no branch:
 //!
@@ -32,7 +33,8 @@ pub(crate) struct Weights<N> {
 /// Up to a line of sequences, arranged for the kernel.
 #[derive(Debug)]
 pub(crate) struct Group<N: Number> {
-    /// Line `place * symbols + symbol`: the score of that symbol in the query against the letter of each lane at that place.
+    /// Line `place * symbols + symbol`: the score of that symbol in the query against the letter of each lane at that
+    /// place.
     pub(crate) profile: Vec<N::Line>,
     pub(crate) symbols: usize,
     /// The length of each lane's sequence, 0 for a lane without one.
@@ -76,7 +78,8 @@ impl<N: Number> Sweep<N> {
     }
 }
 
-/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at the cost in `weights`.
+/// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at
+/// the cost in `weights`.
 ///
 /// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
 /// and is worth 0.

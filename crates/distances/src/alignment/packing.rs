@@ -41,7 +41,8 @@ impl Packing {
             Counted::Transitions => (bits(longest), bits(longest), bits(longest)),
         };
         let (columns, matches) = (transitions + columns, transitions + columns + matches);
-        // The largest score a value can have, and the smallest: all of both sequences in gaps, one gap more (kernel.rs), and one mismatch.
+        // The largest score a value can have, and the smallest: all of both sequences in gaps, one gap more
+        // (kernel.rs), and one mismatch.
         let longest = longest as i128;
         let (open, extend) = (i128::from(scoring.open()), i128::from(scoring.extend()));
         let most = i128::from(scoring.matrix().largest().max(0)) * longest;

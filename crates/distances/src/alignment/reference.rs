@@ -6,7 +6,8 @@
 use crate::alignment::{Alignment, Counted, Mode, is_transition};
 use crate::scoring::Scoring;
 
-/// Score, matches, and the negatives of columns and transitions: comparing these in order is the task of [`super::packing`] in one number.
+/// Score, matches, and the negatives of columns and transitions: comparing these in order is the task of
+/// [`super::packing`] in one number.
 type Parts = (i64, i64, i64, i64);
 
 const IMPOSSIBLE: Parts = (i64::MIN / 4, 0, 0, 0);

@@ -1,7 +1,7 @@
 //! Lines in the vector registers of aarch64: the only file that names its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is nothing
-//! to ask before a kernel is entered.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is
+//! nothing to ask before a kernel is entered.
 
 use std::arch::aarch64::*;
 
@@ -11,8 +11,8 @@ use crate::bits::{Counts, LANES, ROWS, Substitutions, Words};
 /// Runs instructions of the set.
 macro_rules! instructions {
     ($e:expr) => {
-        // SAFETY: the target that this file is compiled for has the instruction set; loads and stores go through references to lines and to eight words, which are
-        // 64 bytes long.
+        // SAFETY: the target that this file is compiled for has the instruction set; loads and stores go through
+        // references to lines and to eight words, which are 64 bytes long.
         unsafe { $e }
     };
 }

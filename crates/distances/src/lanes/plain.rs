@@ -1,4 +1,5 @@
-//! A line handled lane by lane: for machines whose registers `lanes/x86.rs` does not know, and the reference that it is tested against.
+//! A line handled lane by lane: for machines whose registers `lanes/x86.rs` does not know, and the reference that it is
+//! tested against.
 
 use super::{I16Line, I32Line, I64Line, Lanes};
 

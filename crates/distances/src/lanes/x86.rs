@@ -11,8 +11,9 @@ use super::{I16Line, I32Line, I64Line, Lanes};
 /// Runs instructions of the set that the type stands for.
 macro_rules! instructions {
     ($e:expr) => {
-        // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which `dispatch` enters after asking the
-        // processor for it; loads and stores go through references to lines, which are 64-byte aligned and 64 bytes long.
+        // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
+        // `dispatch` enters after asking the processor for it; loads and stores go through references to lines, which
+        // are 64-byte aligned and 64 bytes long.
         unsafe { $e }
     };
 }

@@ -1,4 +1,5 @@
-//! Against parasail, an independent program: scores are equal, and no best alignment of its has more matches, or as many in fewer columns.
+//! Against parasail, an independent program: scores are equal, and no best alignment of its has more matches, or as
+//! many in fewer columns.
 
 use std::path::PathBuf;
 
@@ -18,9 +19,10 @@ fn text(path: &str) -> String {
 /// What parasail found for a pair: score, matches, columns.
 type Found = (i64, usize, usize);
 
-/// Whether a global alignment of sequences of these lengths together can be all of that: mismatches and gap letters follow from matches and columns, and what
-/// they leave of the score must be openings of gaps, each 12 more than an extension. Of some alignments that begin with a gap, parasail's
-/// statistics have a column or two too few; its own traceback has them.
+/// Whether a global alignment of sequences of these lengths together can be all of that: mismatches and gap letters
+/// follow from matches and columns, and what they leave of the score must be openings of gaps, each 12 more than an
+/// extension. Of some alignments that begin with a gap, parasail's statistics have a column or two too few; its own
+/// traceback has them.
 fn is_possible(letters: usize, (score, matches, columns): Found) -> bool {
     let (pairs, in_gaps) = (letters as i64 - columns as i64, 2 * columns as i64 - letters as i64);
     let openings = 5 * matches as i64 - 4 * (pairs - matches as i64) - score - 4 * in_gaps;

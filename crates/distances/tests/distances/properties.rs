@@ -158,7 +158,8 @@ fn tanimoto_is_its_formula() {
 
 #[test]
 fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
-    // Sums of up to 9 terms in another order: 9 roundings of half a unit each, on values of a few units, and two more for quotient and root.
+    // Sums of up to 9 terms in another order: 9 roundings of half a unit each, on values of a few units, and two more
+    // for quotient and root.
     const TOLERANCE: f64 = 40.0 * f64::EPSILON;
     for gap_in in [0, 3] {
         let records = data::records(30, 9, gap_in, 7);
@@ -189,7 +190,8 @@ fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
                     assert!(found.is_nan(), "{measure} of ({i}, {j}), which have no column in common");
                     continue;
                 }
-                // Two points always correlate, and of one there is no correlation: where little is left, only differences are compared.
+                // Two points always correlate, and of one there is no correlation: where little is left, only
+                // differences are compared.
                 if is_angle && both.len() < 3 {
                     continue;
                 }

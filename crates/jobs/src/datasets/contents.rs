@@ -193,7 +193,8 @@ impl Contents {
         }
     }
 
-    /// Puts bytes at an offset of an upload, and removes the bytes behind them, which were written and not acknowledged.
+    /// Puts bytes at an offset of an upload, and removes the bytes behind them, which were written and not
+    /// acknowledged.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`].
@@ -234,8 +235,8 @@ impl Contents {
     /// The bytes of an upload, checked.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their SHA-256 is another;
-    /// [`Code::InsufficientResources`] if they cannot be read.
+    /// [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their SHA-256
+    /// is another; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
@@ -272,8 +273,8 @@ impl Contents {
         self.held.lock().is_frozen = true;
     }
 
-    /// The contents that no document names: the tables by number, and how many unfinished uploads. The bytes of these are renamed, so that no
-    /// later upload takes their place.
+    /// The contents that no document names: the tables by number, and how many unfinished uploads. The bytes of these
+    /// are renamed, so that no later upload takes their place.
     ///
     /// # Errors
     /// The disk's error.

@@ -51,7 +51,8 @@ pub struct Limits {
     pub expansion: u64,
     /// How large an upload may become in any case, however small it is. Default: 64 MiB.
     pub expanded_bytes: u64,
-    /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory. Default: 8 GiB.
+    /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory.
+    /// Default: 8 GiB.
     pub memory_bytes: u64,
 }
 
@@ -411,8 +412,8 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is over. If
-/// bytes are being read then, the reading is wasted, because nobody knows them any more.
+/// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is
+/// over. If bytes are being read then, the reading is wasted, because nobody knows them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {

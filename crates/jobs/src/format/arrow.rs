@@ -1,4 +1,5 @@
-//! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its messages are looked at first (`messages.rs`).
+//! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its
+//! messages are looked at first (`messages.rs`).
 
 mod messages;
 
@@ -338,7 +339,8 @@ mod tests {
     fn a_block_that_is_not_in_the_file_is_refused_before_there_is_room_for_it() {
         let batch = batch(Int32Array::from(vec![1, 2, 3]));
         let sound = written(&batch, true);
-        // The body's length of a block stands behind its offset and the length of its metadata, as 64 bits, in the footer.
+        // The body's length of a block stands behind its offset and the length of its metadata, as 64 bits, in the
+        // footer.
         let length = i32::from_le_bytes(*sound[sound.len() - 10..].first_chunk().unwrap()) as usize;
         let footer = sound.len() - 10 - length..sound.len() - 10;
         let root = arrow_ipc::root_as_footer(&sound[footer.clone()]).unwrap();
@@ -353,7 +355,8 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
-    /// A message of a batch of `COLUMNS` columns of three numbers each, that begin at these places of a body of so many bytes.
+    /// A message of a batch of `COLUMNS` columns of three numbers each, that begin at these places of a body of so many
+    /// bytes.
     fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
         use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
         let mut builder = flatbuffers::FlatBufferBuilder::new();
@@ -466,7 +469,8 @@ mod tests {
 
     #[test]
     fn packed_columns_are_refused_by_the_name_of_their_codec() {
-        // What a batch of one column says of itself, with a body that is packed: the library writes none without its codecs.
+        // What a batch of one column says of itself, with a body that is packed: the library writes none without its
+        // codecs.
         use arrow_ipc::{BodyCompressionArgs, CompressionType, MessageArgs, MessageHeader, RecordBatchArgs};
         let batch = RecordBatch::try_from_iter([("x", Arc::new(Float32Array::from(vec![0.5])) as ArrayRef)]).unwrap();
         let sound = written(&batch, false);

@@ -39,8 +39,8 @@ impl Left {
     }
 }
 
-/// The faults in the columns of a file, and how much more they may take. A word of a dictionary is a few bytes of a file however often it is named. So its
-/// size in memory counts.
+/// The faults in the columns of a file, and how much more they may take. A word of a dictionary is a few bytes of a
+/// file however often it is named. So its size in memory counts.
 #[derive(Debug)]
 pub(crate) struct Intake {
     faults: Faults,
@@ -63,7 +63,8 @@ impl Intake {
         self.told.clone()
     }
 
-    /// Says how much is left, before more is made room for. Values come one at a time, and are too many to say it after each.
+    /// Says how much is left, before more is made room for. Values come one at a time, and are too many to say it after
+    /// each.
     pub(crate) fn tell(&self) {
         *self.told.0.lock() = self.left;
     }
@@ -219,7 +220,8 @@ impl Column {
         }
     }
 
-    /// Bytes that are no text: a fault. They count as if they were one, because each row that names them is another look at all of them.
+    /// Bytes that are no text: a fault. They count as if they were one, because each row that names them is another
+    /// look at all of them.
     pub(crate) fn no_text(&mut self, bytes: &[u8], intake: &mut Intake) {
         self.fault(intake, "text in UTF-8", || format!("{} bytes that are none", bytes.len()));
         if self.has_room(bytes.len(), intake) {
@@ -227,7 +229,8 @@ impl Column {
         }
     }
 
-    /// The column, put into a table: whole numbers from 0 on are counts, others are numbers if that keeps them as they are.
+    /// The column, put into a table: whole numbers from 0 on are counts, others are numbers if that keeps them as they
+    /// are.
     fn put(self, builder: Builder, intake: &mut Intake) -> Builder {
         let name = self.name.clone();
         match self.values {

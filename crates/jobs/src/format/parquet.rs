@@ -68,7 +68,8 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
                 Refused::Page(_) => too_large(name, index, &called, bytes_max),
                 other => refused(other),
             };
-            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then there is one in memory at a time.
+            // A value that begins with a part of the one before it may be much longer than its bytes in the file: then
+            // there is one in memory at a time.
             let at_once = if parquet.has_prefixes(group, index) { 1 } else { ROWS };
             let reader = parquet.column(group, index, intake.left()).map_err(refused)?;
             let before = column.len();

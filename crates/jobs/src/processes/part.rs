@@ -59,7 +59,8 @@ impl Part {
         Stopper(self.signal.clone())
     }
 
-    /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome in its folder; the others do neither.
+    /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome
+    /// in its folder; the others do neither.
     ///
     /// # Errors
     /// The outcome, sure or possible, of this process alone: the others may wait for it, and have to be ended. An error

@@ -1,4 +1,5 @@
-//! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other lives, and what is refused.
+//! Mixtures and topographic maps as jobs: the bits of the library in every form that results have, gaps, stops, other
+//! lives, and what is refused.
 
 use lehr_data::datasets::iris;
 use lehr_jobs::datasets::{Begin, Datasets, Take};

@@ -415,7 +415,8 @@ held! {
     Embedding "lehr.embedding" embed::Embedding, &["matrix"], &["items"];
 }
 
-/// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
+/// Cancels a job of a method as it begins, has it go on, and gives what it made then. Pairs that were compared are
+/// kept, `is_kept`; a run that is annealed has nothing yet to go on from, and begins again.
 async fn cancelled_and_resumed<M: Method + Default>(host: &Host, path: &str, order: Order, is_kept: bool) -> Record {
     let method = Held::<M>::default();
     let held = Setup::default().start_method(host, path, method.clone()).await.unwrap();

@@ -1,4 +1,5 @@
-//! Jobs in processes, as their node sees them. The launchers are scripts here; real ones are in the tests of the command (`crates/cli/tests/launched`).
+//! Jobs in processes, as their node sees them. The launchers are scripts here; real ones are in the tests of the
+//! command (`crates/cli/tests/launched`).
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -11,7 +12,8 @@ use lehr_services::{Code, Event, Fault, Host, Reference, Subscribe};
 use super::restarts::life;
 use super::samples::*;
 
-/// The jobs of a method whose launcher is this script: `$1 $2` are the number of processes, `$5` is the folder of the job.
+/// The jobs of a method whose launcher is this script: `$1 $2` are the number of processes, `$5` is the folder of the
+/// job.
 async fn launched_by(host: &Host, setup: &Setup, script: &str) -> Reference<Jobs> {
     let launcher = setup.keep.as_ref().unwrap().join("launcher");
     fs::write(&launcher, format!("#!/bin/sh\n{script}\n")).unwrap();

@@ -225,8 +225,8 @@ impl Fitted {
         self.explanation.get_or_init(explained).as_ref()
     }
 
-    /// The marks of each cluster, a line for each mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`, `test_value`,
-    /// `probability`, `effect`.
+    /// The marks of each cluster, a line for each mark: `cluster`, `name`, `column`, `text`, `inside`, `overall`,
+    /// `test_value`, `probability`, `effect`.
     fn marks_table(&self, data: Data<'_>) -> Table<'static> {
         let explained = self.explanation(data);
         let portraits = explained.into_iter().flat_map(|explained| explained.clusters.iter().enumerate());
@@ -326,7 +326,8 @@ impl Fitted {
             .texts("verdict", candidates.iter().map(verdict).collect())
     }
 
-    /// The numbers of clusters that a person is shown, where the number was chosen: heads, and a line of cells for each.
+    /// The numbers of clusters that a person is shown, where the number was chosen: heads, and a line of cells for
+    /// each.
     pub fn shortlist(&self) -> Option<([&'static str; 4], Vec<[String; 4]>)> {
         let number = self.number().filter(|number| number.candidates.len() > 1)?;
         let line = |candidate: &Candidate| {
@@ -375,7 +376,8 @@ struct OutlierFacts {
     weight: f64,
 }
 
-/// The rows that lie out of the ordinary, which `outliers.csv` lists, and the distance beyond which rows of an ordinary cluster do.
+/// The rows that lie out of the ordinary, which `outliers.csv` lists, and the distance beyond which rows of an ordinary
+/// cluster do.
 #[derive(Serialize)]
 struct OutlyingFacts {
     rows: usize,

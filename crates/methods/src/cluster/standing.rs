@@ -31,7 +31,8 @@ pub struct Standing {
 /// The rows that lie out of the ordinary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlying {
-    /// The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of the points.
+    /// The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of
+    /// the points.
     pub radius: f64,
     /// The rows, by falling score.
     pub rows: Vec<OutlyingRow>,

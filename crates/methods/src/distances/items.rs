@@ -140,8 +140,8 @@ impl Items {
         }
     }
 
-    /// Some of these, as given, and others behind them, to be compared with each other. Rows are scaled, if the options say so, by means and deviations of all of
-    /// these.
+    /// Some of these, as given, and others behind them, to be compared with each other. Rows are scaled, if the options
+    /// say so, by means and deviations of all of these.
     ///
     /// # Errors
     /// The kind that the others should be, and are not.

@@ -17,8 +17,8 @@ pub(super) fn of_mean(mean_inside: f64, inside: f64, mean: f64, variance: f64, a
 
 /// The test value of a share: `hits_inside` of `inside` rows have a text that `hits` of `all` rows have.
 ///
-/// The probability of as many or more (or as few or fewer) is that of the hypergeometric distribution. It is turned into the value
-/// that a normal distribution exceeds with it on that side.
+/// The probability of as many or more (or as few or fewer) is that of the hypergeometric distribution. It is turned
+/// into the value that a normal distribution exceeds with it on that side.
 pub(super) fn of_share(hits_inside: u64, inside: u64, hits: u64, all: u64) -> f64 {
     if inside >= all || hits >= all || inside == 0 || hits == 0 {
         return 0.0;

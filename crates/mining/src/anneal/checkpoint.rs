@@ -1,7 +1,8 @@
 //! A run on disk: its parameters, its data and its state.
 //!
-//! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their shortest form that reads back to the
-//! same bits. It is written whole or not at all, so whatever moment a run is killed at, the last checkpoint is good.
+//! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their
+//! shortest form that reads back to the same bits. It is written whole or not at all, so whatever moment a run is
+//! killed at, the last checkpoint is good.
 
 use std::fmt;
 use std::fs;
@@ -161,7 +162,8 @@ fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Erro
         let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
         Ok((content, named.method))
     };
-    // Formats are counted by each method: whose it is, is told first, and what is wrong with one of another format last.
+    // Formats are counted by each method: whose it is, is told first, and what is wrong with one of another format
+    // last.
     let content = match sound() {
         Ok((_, other)) if other != method => {
             return Err(damaged(&format!("it is of the method {other:?}, not {method:?}")));

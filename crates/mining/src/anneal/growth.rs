@@ -16,7 +16,8 @@ use super::{Measured, Settled, Split, Step};
 pub(crate) struct Limits {
     /// The number of components asked for.
     pub wanted: Option<usize>,
-    /// How far growth goes: with a number asked for, beyond it for clusters that are merged again; else the most allowed.
+    /// How far growth goes: with a number asked for, beyond it for clusters that are merged again; else the most
+    /// allowed.
     pub most: usize,
     /// The temperature to end at.
     pub last: Option<f64>,
@@ -48,7 +49,8 @@ pub(crate) struct Grown<C> {
     pub history: Vec<Step>,
     pub splits: Vec<Split>,
     pub plateaus: Vec<Plateau>,
-    /// The components when the wanted number first existed, and the temperature. Where none is wanted, the last ones of the present plateau.
+    /// The components when the wanted number first existed, and the temperature. Where none is wanted, the last ones of
+    /// the present plateau.
     snapshot: Option<(C, f64)>,
     /// The best plateau's components so far, and the temperature.
     persistent: Option<(C, f64)>,

@@ -18,7 +18,8 @@ pub struct Step {
     pub free_energy: f64,
     /// Weighted mean squared distance under the soft assignment.
     pub mean_cost: f64,
-    /// While masses are learnt the mutual information of rows and components, in nats: `(free_energy - mean_cost) / T`. In plain mode less the entropy of the memberships.
+    /// While masses are learnt the mutual information of rows and components, in nats: `(free_energy - mean_cost) / T`.
+    /// In plain mode less the entropy of the memberships.
     pub information: f64,
     /// Weighted mean of 1 less the largest membership.
     pub softness: f64,
@@ -26,7 +27,8 @@ pub struct Step {
     pub sweeps: u64,
     /// The largest squared move of a centre in the last sweep, over the temperature.
     pub max_move: f64,
-    /// The highest temperature at which one of the components divides; 0 where none may any more, because nobody asks then: while memberships are made hard.
+    /// The highest temperature at which one of the components divides; 0 where none may any more, because nobody asks
+    /// then: while memberships are made hard.
     pub next_critical: f64,
     /// The share of the weight outside the outlier radius; 0, and not written, where there is none.
     #[serde(default, skip_serializing_if = "is_nothing")]

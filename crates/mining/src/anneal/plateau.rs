@@ -3,7 +3,8 @@
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
-/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division lasts a sixth of that.
+/// A number of clusters that lasts while the temperature halves is a clear one; an isotropic cloud's first division
+/// lasts a sixth of that.
 const CLEAR: f64 = std::f64::consts::LN_2;
 
 /// How long a number of components persisted.

@@ -5,9 +5,11 @@ pub(crate) const CHILD_HOLD: f64 = 0.9;
 /// Components that came together again wait longer: dividing them failed.
 pub(crate) const MERGED_HOLD: f64 = 0.85;
 
-/// The components to divide at a temperature, the most unstable first, at most `room` of them; of equal ones the earlier.
+/// The components to divide at a temperature, the most unstable first, at most `room` of them; of equal ones the
+/// earlier.
 ///
-/// `critical[k]` is the temperature below which component k is unstable, `hold_until(k)` the one down to which it waits.
+/// `critical[k]` is the temperature below which component k is unstable, `hold_until(k)` the one down to which it
+/// waits.
 pub(crate) fn choose(critical: &[f64], hold_until: impl Fn(usize) -> f64, temperature: f64, room: usize) -> Vec<usize> {
     let mut chosen: Vec<usize> =
         (0..critical.len()).filter(|&k| critical[k] > temperature && temperature <= hold_until(k)).collect();

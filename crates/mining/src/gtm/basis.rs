@@ -1,6 +1,7 @@
 //! The sheet before it is stretched: a grid of nodes on `[-1, 1]^L`, and smooth functions on it.
 //!
-//! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from four numbers, so that nothing of it is stored.
+//! Gaussians of one width on a coarser grid of their own, and a constant, which comes last. Everything is computed from
+//! four numbers, so that nothing of it is stored.
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};
 use lehr_numerics::elementary::exp;
@@ -113,7 +114,8 @@ pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, d
     gram
 }
 
-/// Cholesky's factor of a positive semidefinite matrix; where it is singular, of the matrix with a little on its diagonal.
+/// Cholesky's factor of a positive semidefinite matrix; where it is singular, of the matrix with a little on its
+/// diagonal.
 ///
 /// # Panics
 /// If a number is not finite.

@@ -7,7 +7,8 @@
 //! measuring   the likelihood of the end, where both beginnings are followed: the point first, then the plane, and the likelier is kept
 //! ```
 //!
-//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide by the same bits.
+//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide
+//! by the same bits.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -154,7 +155,8 @@ impl<'a> Problem<'a> {
         along / (self.grid.len() as f64 * (self.grid.variance() * of.variance).sqrt())
     }
 
-    /// The noise with which a plane begins: the variance that it leaves out, or as much as blurs the nodes into each other.
+    /// The noise with which a plane begins: the variance that it leaves out, or as much as blurs the nodes into each
+    /// other.
     fn plane_noise(&self, images: &[f64], left_out: f64) -> f64 {
         let (dimension, count) = (self.table.rows.dimension, self.grid.len());
         let image = |k: usize| RowMajor::new(images, dimension).row(k);
@@ -239,7 +241,8 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Whether both beginnings are followed: of a sheet that is stable as a point the annealing is over before it begins.
+    /// Whether both beginnings are followed: of a sheet that is stable as a point the annealing is over before it
+    /// begins.
     fn follows_both(&self) -> bool {
         self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }

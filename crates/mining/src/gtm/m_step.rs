@@ -1,7 +1,7 @@
 //! The M-step of a map: the sheet and the noise from the sums of a pass, and the value of the objective.
 //!
-//! The sheet first, from the memberships and the old noise; then the noise from the new sheet and the old memberships. In this order neither lowers the objective,
-//! at any temperature.
+//! The sheet first, from the memberships and the old noise; then the noise from the new sheet and the old memberships.
+//! In this order neither lowers the objective, at any temperature.
 
 use lehr_numerics::cholesky::solve;
 use lehr_numerics::elementary::ln;
@@ -73,7 +73,8 @@ impl Frame {
         of_cells - table.rows.total_weight * ln(count) - 0.5 * free_energy / sheet.noise
     }
 
-    /// The objective per unit of weight: the tempered log-likelihood less the prior's cost, rows counted as clouds. `free_energy` is the first total of a pass with this sheet.
+    /// The objective per unit of weight: the tempered log-likelihood less the prior's cost, rows counted as clouds.
+    /// `free_energy` is the first total of a pass with this sheet.
     ///
     /// At temperature 1, and but for prior and clouds, it is the log-likelihood in stored units.
     pub fn objective(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {

@@ -15,7 +15,8 @@ use crate::rows::{RowMajor, RowMajorMut};
 /// Rows placed together.
 const BLOCK: usize = 256;
 
-/// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of the noise around it.
+/// A map of one to three dimensions in the space of the data: `y(z) = origin + sum_m phi_m(z) w_m`, and the variance of
+/// the noise around it.
 ///
 /// # Example
 /// ```
@@ -48,7 +49,8 @@ pub struct Map {
 pub struct Projection {
     /// Dimensions of the map.
     pub latent: usize,
-    /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the entropy tells.
+    /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the
+    /// entropy tells.
     pub positions: Vec<f64>,
     /// The most likely node of each row; of equal ones the first.
     pub modes: Vec<u32>,
@@ -99,7 +101,8 @@ impl Map {
     /// Checks a map from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none that a fit can have.
+    /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none
+    /// that a fit can have.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -191,7 +194,8 @@ impl Map {
         let mut before: Vec<Vec<f64>> = Vec::new();
         let mut volume = 1.0;
         for axis in 0..self.latent() {
-            // What is left of a slope when those of the other axes are taken off: the sides of a box of the same volume.
+            // What is left of a slope when those of the other axes are taken off: the sides of a box of the same
+            // volume.
             let mut slope = self.along(&self.grid.slopes_at(place, axis));
             for other in &before {
                 let inner: f64 = slope.iter().zip(other).map(|(a, b)| a * b).sum();

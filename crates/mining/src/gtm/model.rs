@@ -41,7 +41,8 @@ pub struct Model {
     pub places: Projection,
     /// `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]): likelihood does not see folds, this does.
+    /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]):
+    /// likelihood does not see folds, this does.
     pub order: f64,
     /// Where it began.
     pub start: Start,
@@ -52,7 +53,8 @@ pub struct Model {
     pub critical_temperature: f64,
     /// Every temperature, the highest first; the last is 1, and the only one of a map that began as a plane.
     pub history: Vec<Step>,
-    /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood less the prior's cost, rows counted as tiny clouds. It never falls.
+    /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood less the prior's cost,
+    /// rows counted as tiny clouds. It never falls.
     pub ascent: Vec<f64>,
     /// Whether the fit ended with nothing left to gain.
     pub is_converged: bool,
@@ -60,7 +62,8 @@ pub struct Model {
     pub sweeps: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
+    /// ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,

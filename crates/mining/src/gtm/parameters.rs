@@ -50,19 +50,25 @@ impl fmt::Display for Start {
 pub struct Parameters {
     /// Dimensions of the map, 1 to 3 and at most the columns. Default: 2.
     pub latent: usize,
-    /// Nodes along each axis, at least 2; 10,000 in all at most. Default: none, which is 50 in one dimension, 15 in two (20 from 2,000 rows on), 8 in three.
+    /// Nodes along each axis, at least 2; 10,000 in all at most. Default: none, which is 50 in one dimension, 15 in two
+    /// (20 from 2,000 rows on), 8 in three.
     pub nodes: Option<usize>,
-    /// Basis functions along each axis, at least 2, fewer in all than nodes, 400 in all at most. Default: none, which is 8 in one dimension, 5 in two, 3 in three.
+    /// Basis functions along each axis, at least 2, fewer in all than nodes, 400 in all at most. Default: none, which
+    /// is 8 in one dimension, 5 in two, 3 in three.
     pub basis: Option<usize>,
-    /// Width (standard deviation) of a basis function over the distance to the next one, 0.1 to 10. Default: 1. Narrower ones make a map that follows the rows more closely.
+    /// Width (standard deviation) of a basis function over the distance to the next one, 0.1 to 10. Default: 1.
+    /// Narrower ones make a map that follows the rows more closely.
     pub width: f64,
-    /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1. More makes a stiffer map.
+    /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1.
+    /// More makes a stiffer map.
     pub regularisation: f64,
-    /// Where the map begins. Default: none, which is both, one after the other: the end of more likelihood is kept ([`super::Model::candidates`] has both).
+    /// Where the map begins. Default: none, which is both, one after the other: the end of more likelihood is kept
+    /// ([`super::Model::candidates`] has both).
     pub start: Option<Start>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-6.
+    /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate;
+    /// 1e-12 to 1e-2. Default: 1e-6.
     pub tolerance: f64,
     /// Passes over the rows at temperature 1 at most, at least 1. Default: 1000.
     pub max_sweeps: u64,
@@ -108,7 +114,8 @@ impl Parameters {
         self.check_with(Some(&input.into()))
     }
 
-    /// Checks the values as far as it can without rows; [`check`](Self::check) checks the rest, and this in the same words.
+    /// Checks the values as far as it can without rows; [`check`](Self::check) checks the rest, and this in the same
+    /// words.
     ///
     /// # Errors
     /// [`Error::Parameter`] with the first that is out of its range, whatever the rows are.

@@ -59,7 +59,8 @@ impl<'a> Placing<'a> {
         Self { grid, dimension, images, noise, components }
     }
 
-    /// Places the rows of a block. `observed` says which cells are there; nothing if all are. Returns `sum w ln p` over rows of positive weight.
+    /// Places the rows of a block. `observed` says which cells are there; nothing if all are. Returns `sum w ln p` over
+    /// rows of positive weight.
     pub fn add(&self, tiles: &Tiles<f64>, observed: Option<&Tiles<f64>>, placed: &mut Placed) -> f64 {
         let (rows, count) = (tiles.rows(), self.grid.len());
         SCRATCH.with_borrow_mut(|scratch| {
@@ -84,7 +85,8 @@ impl<'a> Placing<'a> {
         })
     }
 
-    /// Memberships and densities over the cells that are there, row by row: tables with gaps are placed once, at the end.
+    /// Memberships and densities over the cells that are there, row by row: tables with gaps are placed once, at the
+    /// end.
     fn posterior_of_cells(
         &self,
         tiles: &Tiles<f64>,

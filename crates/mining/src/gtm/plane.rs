@@ -88,7 +88,8 @@ pub(crate) async fn principal_axes(rounds: &mut dyn Rounds, table: &Table, count
         .collect())
 }
 
-/// Gram and Schmidt, twice over, which leaves nothing of the others in a direction. One that is nothing but the others becomes 0.
+/// Gram and Schmidt, twice over, which leaves nothing of the others in a direction. One that is nothing but the others
+/// becomes 0.
 fn orthonormalise(directions: &mut [f64], dimension: usize) {
     let count = directions.len() / dimension;
     for a in 0..count {

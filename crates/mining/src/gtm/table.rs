@@ -33,7 +33,8 @@ impl Table {
     /// Arranges the rows. Cost: N log N; two copies of the rows, a third where cells are missing.
     ///
     /// # Errors
-    /// [`Error::Unobserved`], [`Error::Constant`] if no column varies, [`Error::TooFar`], [`Error::TooManyPoints`], [`Error::TooNear`], [`Error::Data`].
+    /// [`Error::Unobserved`], [`Error::Constant`] if no column varies, [`Error::TooFar`], [`Error::TooManyPoints`],
+    /// [`Error::TooNear`], [`Error::Data`].
     pub fn new(input: &Input<'_>) -> Result<Self, Error> {
         let points = input.filled()?;
         let rows = Rows::<f64>::new(&*points)?;

@@ -23,7 +23,8 @@ struct Start {
     sweeps: u64,
     /// The cost of the last of them; `None` before the first, and where an iteration is made again.
     cost: Option<f64>,
-    /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no row is left for one.
+    /// Sweeps that were made again because a centre had no row, which `sweeps` leaves out; the largest number where no
+    /// row is left for one.
     #[serde(default)]
     redone: u64,
 }

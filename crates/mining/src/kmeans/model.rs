@@ -8,8 +8,8 @@ use crate::anneal::run::Spent;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by falling weight, or as the centres
-/// that were given.
+/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by falling weight,
+/// or as the centres that were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.
@@ -32,7 +32,8 @@ pub struct Model {
     pub best_iterations: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
+    /// ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,

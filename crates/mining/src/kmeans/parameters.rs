@@ -48,7 +48,8 @@ pub struct Parameters {
     pub sweeps: Sweeps,
     /// Default: double.
     pub precision: Precision,
-    /// Where the one start begins, K x D, row-major, in the unit of the points; `starts` and `seed` say nothing then. Default: none, and centres are drawn.
+    /// Where the one start begins, K x D, row-major, in the unit of the points; `starts` and `seed` say nothing then.
+    /// Default: none, and centres are drawn.
     // Left out where there are none, so that checkpoints from before it was there are gone on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centers: Option<Vec<f64>>,

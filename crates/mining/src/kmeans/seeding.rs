@@ -237,7 +237,8 @@ fn pick(shares: &[f64], number: f64) -> usize {
     last
 }
 
-/// Takes the newest centre into account; sums the shares of each group of leaves. A share is a row's weight times its squared distance to the nearest centre so far.
+/// Takes the newest centre into account; sums the shares of each group of leaves. A share is a row's weight times its
+/// squared distance to the nearest centre so far.
 struct UpdateRound<'a, T: Scalar> {
     input: Input<'a>,
     rows: &'a Rows<T>,

@@ -84,7 +84,8 @@ impl Assigned {
         self.cost = self.distance.iter().zip(&problem.weights).map(|(distance, weight)| weight * distance).sum();
         self.removal = vec![0.0; self.medoids.len()];
         if self.medoids.is_empty() {
-            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum not a number.
+            // Before the first medoid no item has a nearest one, and an item of weight 0 would make the sum not a
+            // number.
             self.cost = f64::INFINITY;
             return;
         }
@@ -100,7 +101,8 @@ impl Assigned {
         if weight > 0.0 { weight * (distance - self.distance[item]) } else { 0.0 }
     }
 
-    /// The best medoid to give up for a candidate, and the change of the cost; `row` has the candidate's dissimilarities.
+    /// The best medoid to give up for a candidate, and the change of the cost; `row` has the candidate's
+    /// dissimilarities.
     fn best_swap<T: Real>(&self, problem: &Problem<'_, T>, row: &[f64], change: &mut Vec<f64>) -> (usize, f64) {
         change.clear();
         change.extend_from_slice(&self.removal);
@@ -207,7 +209,8 @@ impl<T: Real> Round for Build<'_, T> {
     }
 }
 
-/// Evaluates every item as a candidate for a swap, and keeps the best of each leaf. A partial says how many leaves have one that gains.
+/// Evaluates every item as a candidate for a swap, and keeps the best of each leaf. A partial says how many leaves have
+/// one that gains.
 pub(super) struct Swaps<'a, T: Real> {
     pub problem: &'a Problem<'a, T>,
     pub assigned: &'a Assigned,

@@ -63,7 +63,8 @@ pub struct Assignment {
     /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
     /// the membership in the noise component.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
+    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli
+    /// cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
     pub distances: Vec<f64>,
 }
 
@@ -198,7 +199,8 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies of bits.
+    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
+    /// of bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let input = input.into();
         self.fits(input)?;
@@ -252,8 +254,9 @@ impl Centroids {
         Ok(found)
     }
 
-    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is that over these columns, times all columns over
-    /// those, so that rows with few values are no nearer than others. Rows without a gap get the answer of [`assign`](Self::assign).
+    /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is that over these
+    /// columns, times all columns over those, so that rows with few values are no nearer than others. Rows without a
+    /// gap get the answer of [`assign`](Self::assign).
     ///
     /// Cost: as [`assign`](Self::assign), on this thread.
     ///
@@ -277,7 +280,8 @@ impl Centroids {
         Ok(found)
     }
 
-    /// The memberships of rows with gaps, as [`memberships`](Self::memberships) gives those of whole rows, by the columns that a row has.
+    /// The memberships of rows with gaps, as [`memberships`](Self::memberships) gives those of whole rows, by the
+    /// columns that a row has.
     ///
     /// # Errors
     /// As for [`assign_incomplete`](Self::assign_incomplete).
@@ -349,7 +353,8 @@ impl Centroids {
         }
     }
 
-    /// The memberships of a row that is so far from, or costs so much in, each cluster, in squared units; returns the nearest.
+    /// The memberships of a row that is so far from, or costs so much in, each cluster, in squared units; returns the
+    /// nearest.
     fn share_out(&self, distances: &[f64], memberships: &mut [f64]) -> usize {
         let is_soft = self.temperature > 0.0;
         let (nearest, share) = nearest_of(distances, if is_soft { self.temperature } else { 1.0 });
@@ -423,7 +428,8 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies of bits.
+    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
+    /// of bits.
     ///
     /// # Example
     /// ```
@@ -519,7 +525,8 @@ impl Centroids {
         row.iter().zip(origin).any(|(x, origin)| (x - origin).abs() > VAST)
     }
 
-    /// The nearest centre of a row, and its membership in each, without squares; at temperature 0 it is surely in the nearest.
+    /// The nearest centre of a row, and its membership in each, without squares; at temperature 0 it is surely in the
+    /// nearest.
     fn memberships_of(&self, row: &[f64]) -> (usize, Vec<f64>) {
         let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
         let nearest = (0..self.len()).min_by(|a, b| distances[*a].total_cmp(&distances[*b])).unwrap_or(0);

@@ -1,4 +1,5 @@
-//! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the points.
+//! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the
+//! points.
 
 use super::label::{Labelled, Totals};
 use super::noise::OUTLIER;
@@ -53,7 +54,8 @@ pub(crate) struct Clusters {
 }
 
 impl Clusters {
-    /// Puts the result of [`label_all`](super::label::label_all) into units and order. A cluster that no row is in is left out.
+    /// Puts the result of [`label_all`](super::label::label_all) into units and order. A cluster that no row is in is
+    /// left out.
     pub fn new<T: Scalar>(
         input: Input<'_>,
         rows: &Rows<T>,

@@ -66,7 +66,8 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
-    /// Of rows of bits: their bounds, and how far centres have moved since. None where every row is held against every centre.
+    /// Of rows of bits: their bounds, and how far centres have moved since. None where every row is held against every
+    /// centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 
@@ -296,7 +297,8 @@ fn beaten(bounds: &[f64], y: &[f64], reference: &[f64]) -> bool {
     lead < -1e-6 * scale
 }
 
-/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer to every row of the box than any other that is left out.
+/// Centres that may be among the `nearest` (1 or 2) nearest of some row in a box. Returns one that is nearer to every
+/// row of the box than any other that is left out.
 pub(crate) fn nearest_active(
     bounds: &[f64],
     centers: &Centers,
@@ -321,7 +323,8 @@ fn retain_nearest(
     reach: &mut Vec<f64>,
 ) -> usize {
     let (least, most) = bounds.split_at(centers.dimension);
-    // The squared distance of each centre from the middle of the box is its reach; the references are the nearest and, for two, the second nearest.
+    // The squared distance of each centre from the middle of the box is its reach; the references are the nearest and,
+    // for two, the second nearest.
     let mut references = [(active[0], f64::INFINITY); 2];
     reach.clear();
     for &k in &*active {
@@ -341,7 +344,8 @@ fn retain_nearest(
     if active.len() > nearest + 1 {
         // A centre that every row of the box has `nearest` nearer ones than is none of the `nearest`.
         let is_beaten = |k: usize, reference: usize| beaten(bounds, centers.center(k), centers.center(reference));
-        // From a ball around the box a centre that is farther than a reference by the ball's width is beaten; of most that says enough.
+        // From a ball around the box a centre that is farther than a reference by the ball's width is beaten; of most
+        // that says enough.
         let width = least.iter().zip(most).map(|(least, most)| (most - least) * (most - least)).sum::<f64>().sqrt();
         let far = (references[nearest - 1].1.sqrt() + width).powi(2) * (1.0 + 1e-4);
         let mut reach = reach.iter();

@@ -1,8 +1,8 @@
 //! Labels: which cluster each row belongs to, how surely, and the sums of the clusters.
 //!
-//! Two rounds over the hard centres, both in double precision from the rows as they were given, even where annealing ran in single precision. The first labels the
-//! rows, those of weight 0 too, and sums each cluster's rows, so that centres are means to the last digit. The second
-//! measures the distances from those centres.
+//! Two rounds over the hard centres, both in double precision from the rows as they were given, even where annealing
+//! ran in single precision. The first labels the rows, those of weight 0 too, and sums each cluster's rows, so that
+//! centres are means to the last digit. The second measures the distances from those centres.
 
 use lehr_numerics::bits::BitRows;
 use lehr_numerics::elementary::exp;
@@ -103,7 +103,8 @@ pub(crate) async fn label_all<T: Scalar>(
     let moves = last_move == LastMove::ToTheMeans;
     if rows.storage == Storage::Sparse {
         if moves {
-            // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be what rounding leaves.
+            // Counted from 0, where a column that no row of a cluster has is just that; from the origin it would be
+            // what rounding leaves.
             exact_means(&mut centers, &sums, |j, sum, mass| sum / mass - rows.units.scaled_origin[j]);
         }
         sums.chunks_exact_mut(1 + rows.dimension).for_each(|sums| rows.units.subtract_origin(sums));
@@ -160,7 +161,8 @@ impl<'a> SparseCenters<'a> {
     }
 }
 
-/// The nearest of some centres, the first of several equally near, and a row's membership in it at a temperature; both by squared distances.
+/// The nearest of some centres, the first of several equally near, and a row's membership in it at a temperature; both
+/// by squared distances.
 pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
     let (mut nearest, mut least) = (0, f64::INFINITY);
     for (k, &distance) in distances.iter().enumerate() {
@@ -175,7 +177,8 @@ pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
     (nearest, 1.0 / sum)
 }
 
-/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse rows not from the origin.
+/// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse
+/// rows not from the origin.
 pub(crate) struct LabelRound<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
@@ -267,7 +270,8 @@ impl<T: Scalar> LabelRound<'_, T> {
     /// Appends a row's label and probability: of the nearest centre with its membership, or of the noise component if
     /// the row is outside.
     fn put(&self, nearest: usize, membership: f64, squared: impl FnOnce() -> f64, out: &mut Labelled) {
-        // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it is nearest to, surely.
+        // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it
+        // is nearest to, surely.
         let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
         let (label, probability) = match self.hardness.sponge {
             None => (nearest as u32, membership),

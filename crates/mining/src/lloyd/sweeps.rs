@@ -88,7 +88,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.rows.dimension <= DIRECT_DIMENSION
     }
 
-    /// Whether leaves know how near each centre can be to each row, so that few distances are formed once most centres rest.
+    /// Whether leaves know how near each centre can be to each row, so that few distances are formed once most centres
+    /// rest.
     fn knows(&self, clusters: usize) -> bool {
         let Rows { bernoulli, count, .. } = self.rows;
         let bounds = count.saturating_mul(clusters);
@@ -191,7 +192,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// Sweeps until no centre moves or patience ends. Returns the cost of `centers` as they were before the last move, which is at least theirs now.
+    /// Sweeps until no centre moves or patience ends. Returns the cost of `centers` as they were before the last move,
+    /// which is at least theirs now.
     pub async fn run(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -247,7 +249,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         last: Option<f64>,
         is_trial: bool,
     ) -> Result<Swept, Error> {
-        // In few dimensions every sweep of a trial differs from the base in a few places. Rows of bits are known from there at the first, others are gone over whole.
+        // In few dimensions every sweep of a trial differs from the base in a few places. Rows of bits are known from
+        // there at the first, others are gone over whole.
         let (begins_at_base, is_trial) = (is_trial, is_trial && self.remembers());
         let dimension = self.rows.dimension;
         let per_center = Kind::Centers.len(dimension);
@@ -270,7 +273,8 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
             let mut moved = false;
             let sums = RowMajor::new(&self.total, per_center);
             for (k, (y, sums)) in centers.rows_mut().zip(sums.rows()).enumerate() {
-                // A centre whose rows are those it had in the base stays where it is, to the bit, or rounding would make every leaf a concern.
+                // A centre whose rows are those it had in the base stays where it is, to the bit, or rounding would
+                // make every leaf a concern.
                 if is_trial
                     && k < self.base.len()
                     && y == self.base.center(k)

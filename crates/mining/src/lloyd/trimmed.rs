@@ -33,7 +33,8 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         2 + self.rows.dimension
     }
 
-    /// Counts a row at a squared distance from its nearest centre. Its moments are to be added to those that this gives, unless it is outside.
+    /// Counts a row at a squared distance from its nearest centre. Its moments are to be added to those that this
+    /// gives, unless it is outside.
     fn within<'a>(&self, nearest: usize, weight: f64, squared: f64, partial: &'a mut [f64]) -> Option<&'a mut [f64]> {
         if squared > self.cost {
             *partial.last_mut().expect("the weight outside") += weight;
@@ -148,7 +149,8 @@ pub(crate) struct Trimmed {
     pub sweeps: u64,
 }
 
-/// Moves each centre to the mean of the rows that are nearest to it and within the radius, until none moves. Neither step can raise the cost.
+/// Moves each centre to the mean of the rows that are nearest to it and within the radius, until none moves. Neither
+/// step can raise the cost.
 pub(crate) async fn trim<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,

@@ -11,11 +11,13 @@ pub struct Cluster {
     pub weight: f64,
     /// The part of this weight that still counts: less than all of it if a half-life was asked for.
     pub counts: f64,
-    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood before the row's batch.
+    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood
+    /// before the row's batch.
     pub spread: f64,
 }
 
-/// Centres, and the weight that they received. Clusters are numbered by falling weight. Rows have no labels: [`Model::centroids`] gives any row one.
+/// Centres, and the weight that they received. Clusters are numbered by falling weight. Rows have no labels:
+/// [`Model::centroids`] gives any row one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.

@@ -1,4 +1,5 @@
-//! How well a mixture accounts for its rows, and at which price: the figures by which numbers of components are compared.
+//! How well a mixture accounts for its rows, and at which price: the figures by which numbers of components are
+//! compared.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -7,8 +8,9 @@ use super::parameters::Covariance;
 
 /// Figures of one mixture. Lower BIC, AIC and ICL are better.
 ///
-/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the log-likelihood as `n / sum w` times its value.
-/// So weights in another unit choose the same mixture. Without weights n is the number of rows.
+/// The three criteria count rows by the effective sample size `n = (sum w)^2 / sum w^2` (Kish 1965), and the
+/// log-likelihood as `n / sum w` times its value. So weights in another unit choose the same mixture. Without weights n
+/// is the number of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Criteria {
     /// `sum w ln p(x)`, in the input's units.
@@ -21,7 +23,8 @@ pub struct Criteria {
     pub bic: f64,
     /// Akaike's information criterion `-2 L n / sum w + 2 p`.
     pub aic: f64,
-    /// The integrated completed likelihood: BIC plus twice the entropy, times `n / sum w` (Biernacki, Celeux and Govaert 2000). It prefers components that are apart.
+    /// The integrated completed likelihood: BIC plus twice the entropy, times `n / sum w` (Biernacki, Celeux and
+    /// Govaert 2000). It prefers components that are apart.
     pub icl: f64,
 }
 

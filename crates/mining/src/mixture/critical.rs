@@ -31,7 +31,8 @@ pub struct Critical {
     pub temperature: f64,
     /// The one component that accounts for all rows: their mean and covariance.
     pub mixture: Mixture,
-    /// The displacement of the mean (D numbers, in the unit of the points) that grows fastest below the temperature; covariances change with it.
+    /// The displacement of the mean (D numbers, in the unit of the points) that grows fastest below the temperature;
+    /// covariances change with it.
     pub direction: Vec<f64>,
 }
 

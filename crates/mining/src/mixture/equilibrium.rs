@@ -29,7 +29,8 @@ pub struct Start<'a> {
 pub struct Equilibrium {
     /// The components.
     pub mixture: Mixture,
-    /// `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units: it never falls. At temperature 1 the log-likelihood, where there is no regularisation.
+    /// `T ln sum_k exp(score / T)` per unit of weight before each sweep, in the input's units: it never falls. At
+    /// temperature 1 the log-likelihood, where there is no regularisation.
     pub objectives: Vec<f64>,
     /// Whether the tolerance was reached.
     pub converged: bool,
@@ -37,10 +38,12 @@ pub struct Equilibrium {
 
 /// Iterates EM at one temperature to its fixed point.
 ///
-/// Memberships are in proportion to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is that of temperature 1. Cost: passes as in [`super::fit`].
+/// Memberships are in proportion to `[P_k N(x; u_k, S_k)]^(1 / T)` (paper 004 section 7); the M-step is that of
+/// temperature 1. Cost: passes as in [`super::fit`].
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`], [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].
+/// [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
+/// [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].
 ///
 /// # Example
 /// ```

@@ -8,7 +8,8 @@
 //!                  the same through mixtures of simpler forms, fitted first; the likeliest is taken
 //! ```
 //!
-//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide by the same bits.
+//! All of the state is in [`State`], the content of a checkpoint. All ranks follow the same course, because they decide
+//! by the same bits.
 
 use lehr_numerics::cholesky::triangle;
 use lehr_numerics::gaussian::{Components, Whitening};
@@ -34,11 +35,14 @@ use crate::vector;
 const SWEEPS_A_STEP: usize = 8;
 /// A column whose variance is below this share of the widest column's does not vary.
 const LEAST_VARIANCE: f64 = 1e-200;
-/// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from their mean: hard but for exact ties.
+/// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from
+/// their mean: hard but for exact ties.
 const HARD: f64 = 1e-9;
-/// At the start the pooled covariance within clusters counts as this share of an average component's weight more of each component's own.
+/// At the start the pooled covariance within clusters counts as this share of an average component's weight more of
+/// each component's own.
 const BORROWED: f64 = 0.1;
-/// A component whose variance along a column is below this share of the column's has collapsed: ten digits of the column are in it.
+/// A component whose variance along a column is below this share of the column's has collapsed: ten digits of the
+/// column are in it.
 const COLLAPSED: f64 = 1e-20;
 /// Centres nearer to each other than this share of the mean squared distance from the mean are one.
 const COINCIDENT: f64 = 1e-18;
@@ -46,7 +50,8 @@ const COINCIDENT: f64 = 1e-18;
 pub(crate) const MOST_TIED: usize = 64;
 /// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
 const ON_THE_WAY: f64 = 100.0;
-/// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the same hill.
+/// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the
+/// same hill.
 const BETTER: f64 = 10.0;
 /// Share of the work for one number of components that is spent by the time its clusters are found.
 const CLUSTERED: f64 = 0.7;
@@ -251,7 +256,8 @@ impl<'a> Fit<'a> {
         self.problem.clusterings[tried].clusters.expect("every clustering has a number")
     }
 
-    /// The ways from clusters to a mixture: straight, and through mixtures of other forms, whose likelihoods have other hills.
+    /// The ways from clusters to a mixture: straight, and through mixtures of other forms, whose likelihoods have other
+    /// hills.
     fn ways(&self) -> Vec<Option<Covariance>> {
         let target = self.problem.parameters.covariance;
         if self.components() == 1 {
@@ -330,7 +336,8 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// One pass over the rows, and an M-step in the form given from the memberships in the components; `means` are those of the components.
+    /// One pass over the rows, and an M-step in the form given from the memberships in the components; `means` are
+    /// those of the components.
     async fn reformed(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -570,7 +577,8 @@ pub(crate) async fn assign(
     Ok([(total[0] - volume) * rows.units.weight, total[1] * rows.units.weight])
 }
 
-/// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time. Nothing is said of one that has just begun, or whose gains grow.
+/// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time.
+/// Nothing is said of one that has just begun, or whose gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);

@@ -96,10 +96,11 @@ impl Gaussians {
         matrix.iter().all(|w| w.is_finite() && *w > 0.0).then_some((matrix, log_determinant))
     }
 
-    /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column; none: points).
+    /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column;
+    /// none: points).
     ///
-    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. That is all that the clouds change in the
-    /// pass; the M-step adds them to the covariances.
+    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. That is all that the
+    /// clouds change in the pass; the M-step adds them to the covariances.
     ///
     /// # Errors
     /// The number of a component whose covariance is not positive definite.
@@ -141,7 +142,8 @@ impl Gaussians {
         (0..self.len()).map(widths).collect()
     }
 
-    /// The same components with other numbers, in another order, some perhaps left out; weights are made to add up to 1 again.
+    /// The same components with other numbers, in another order, some perhaps left out; weights are made to add up to 1
+    /// again.
     pub fn chosen(&self, order: &[usize]) -> Self {
         let sum: f64 = order.iter().map(|&k| self.weights[k]).sum();
         let covariances = match self.covariance {

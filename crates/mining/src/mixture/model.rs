@@ -31,7 +31,8 @@ pub struct Model {
     pub criteria: Criteria,
     /// Every number of components that was tried, in order.
     pub candidates: Vec<Candidate>,
-    /// The log-likelihood per unit of weight before each sweep of the fit, rows counted as the clouds of [`Parameters::regularisation`]: it never falls.
+    /// The log-likelihood per unit of weight before each sweep of the fit, rows counted as the clouds of
+    /// [`Parameters::regularisation`]: it never falls.
     pub ascent: Vec<f64>,
     /// Whether the fit ended with nothing left to gain.
     pub is_converged: bool,
@@ -39,7 +40,8 @@ pub struct Model {
     pub sweeps: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
+    /// ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,

@@ -82,20 +82,24 @@ impl fmt::Display for Covariance {
 pub struct Parameters {
     /// The number of components, at least 1. Default: none; the number with the least BIC is taken.
     pub components: Option<usize>,
-    /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there are rows.
+    /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there
+    /// are rows.
     pub max_components: Option<usize>,
     /// Default: full.
     pub covariance: Covariance,
     /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's. So no
     /// component becomes narrower than that. Default: 1e-6, a thousandth of a standard deviation.
     pub regularisation: f64,
-    /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's estimate; 1e-12 to 1e-2. Default: 1e-8.
+    /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's
+    /// estimate; 1e-12 to 1e-2. Default: 1e-8.
     pub tolerance: f64,
     /// Passes over the rows of one fit at most, at least 1. Default: 2000.
     pub max_sweeps: u64,
-    /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999. Default: 0.95.
+    /// Factor from one temperature to the next in the annealing that finds where components begin, 0.5 to 0.999.
+    /// Default: 0.95.
     pub cooling: f64,
-    /// The random seed, which only decides between equals in the annealing ([`crate::vector::Parameters::seed`]). Default: 0.
+    /// The random seed, which only decides between equals in the annealing ([`crate::vector::Parameters::seed`]).
+    /// Default: 0.
     pub seed: u64,
 }
 

@@ -1,4 +1,5 @@
-//! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file does not know that there are ranks.
+//! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file
+//! does not know that there are ranks.
 //!
 //! Missing cells enter by their expectation: Missing cells enter by their expectation:
 //!
@@ -6,8 +7,8 @@
 //!   and moments M and Q about the mean counts as `A M` and `A (Q + C R) A' + C V`. V is the covariance of the missing
 //!   cells given the observed ones, and R the variances of the clouds that rows are. From these sums the M-step is that
 //!   of whole rows.
-//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has a mass and moments of its own
-//!   over the rows that have it. The M-step is a maximum, not a step towards one.
+//! - *Spherical and diagonal*: columns are independent within a component. Therefore each has a mass and moments of its
+//!   own over the rows that have it. The M-step is a maximum, not a step towards one.
 
 use std::cell::RefCell;
 
@@ -116,13 +117,15 @@ impl PatternRound<'_> {
     }
 }
 
-/// The first component whose covariance is not positive definite among the columns of some rows: the cause of a total that is not a number.
+/// The first component whose covariance is not positive definite among the columns of some rows: the cause of a total
+/// that is not a number.
 pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<usize> {
     let seen = patterns.groups().filter(|group| group.tiles.is_some());
     seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()
 }
 
-/// Mass and moments of the columns that are there: masses of all columns, their first moments, their second moments, after the component's own mass.
+/// Mass and moments of the columns that are there: masses of all columns, their first moments, their second moments,
+/// after the component's own mass.
 fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
     let (width, dimension) = (observed.len(), (all.len() - 1) / 3);
     all[0] += own[0];
@@ -199,7 +202,8 @@ impl Round for PatternRound<'_> {
     }
 }
 
-/// The last pass: each row its component, its probability and its density over the cells that are there, those of weight 0 too.
+/// The last pass: each row its component, its probability and its density over the cells that are there, those of
+/// weight 0 too.
 pub(crate) struct PatternAssignRound<'a> {
     pub patterns: &'a Patterns,
     pub gaussians: &'a Gaussians,

@@ -56,7 +56,8 @@ pub(crate) struct Patterns {
 }
 
 impl Patterns {
-    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` has their weights. Cost: N D log N, a copy of the rows.
+    /// Arranges the rows in the units of `rows`, which are the same ones with their gaps filled; `points` has their
+    /// weights. Cost: N D log N, a copy of the rows.
     pub fn new(input: &Input<'_>, points: &Points, rows: &Rows<f64>) -> Self {
         let dimension = rows.dimension;
         let (mut heavy, light): (Vec<u32>, Vec<u32>) =

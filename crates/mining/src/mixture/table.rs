@@ -36,7 +36,8 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Arranges the rows; gaps are filled by the means of the values that their columns have. Cost: N log N, a copy of the rows; with gaps N D log N and three.
+    /// Arranges the rows; gaps are filled by the means of the values that their columns have. Cost: N log N, a copy of
+    /// the rows; with gaps N D log N and three.
     ///
     /// # Errors
     /// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`].

@@ -1,4 +1,5 @@
-//! Merges cells until one is left. It begins with more cells than there are groups, and each time joins the two neighbours that the density between them separates least.
+//! Merges cells until one is left. It begins with more cells than there are groups, and each time joins the two
+//! neighbours that the density between them separates least.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,8 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// Whether every two neighbours have a valley between them. One that is shallower than one that divides a cell says that the valley is within that cell, and seen from both sides.
+    /// Whether every two neighbours have a valley between them. One that is shallower than one that divides a cell says
+    /// that the valley is within that cell, and seen from both sides.
     pub fn is_separated(&self) -> bool {
         self.clusters > 1 && self.separation >= NEEDED && self.division < NEEDED.max(self.separation)
     }

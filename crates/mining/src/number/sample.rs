@@ -6,7 +6,8 @@ use lehr_numerics::random::Stream;
 
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so many.
+/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so
+/// many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;
@@ -75,8 +76,8 @@ impl Sample {
         sample
     }
 
-    /// Appends a row. One of many columns is projected: each column goes to one of fewer, with a sign, both drawn by its number. Distances stay about as they are, and the image of a
-    /// density of one mode has one.
+    /// Appends a row. One of many columns is projected: each column goes to one of fewer, with a sign, both drawn by
+    /// its number. Distances stay about as they are, and the image of a density of one mode has one.
     fn push(&mut self, input: Input<'_>, row: usize) {
         let start = self.values.len();
         self.values.resize(start + self.dimension, 0.0);

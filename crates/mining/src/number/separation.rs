@@ -9,12 +9,14 @@
 //! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line. Seen from
 //! the side, rows that are spread evenly over a cap thicken towards its rim.
 //!
-//! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part in its centre is therefore taken out.
+//! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part
+//! in its centre is therefore taken out.
 
 use super::partition::{Partition, squared};
 use super::valley::{bins, valley};
 
-/// In up to so many columns the direction that separates two cells best is tried as well as the line between their centres.
+/// In up to so many columns the direction that separates two cells best is tried as well as the line between their
+/// centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
 /// The share of rows at each end of a line that is left out. Otherwise a single row far away would leave all others in
 /// one bin.

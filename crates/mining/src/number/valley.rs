@@ -1,4 +1,5 @@
-//! Tests whether counts along a line have one mode or two: a likelihood ratio of the two shapes, without any other assumption on the density.
+//! Tests whether counts along a line have one mode or two: a likelihood ratio of the two shapes, without any other
+//! assumption on the density.
 //!
 //! The most likely density that rises to one mode and falls from it is, left of the mode, the isotonic regression of
 //! the counts. That is blocks of equal means, pooled where neighbours violate the order. On the right it is the mirror

@@ -20,7 +20,8 @@ pub struct Start<'a> {
     pub mode: Mode,
     /// In the unit of the dissimilarities ("full" convention), positive.
     pub temperature: f64,
-    /// The fixed point is reached when no field moves by more than this share of the temperature, or after `most_sweeps`. Positive.
+    /// The fixed point is reached when no field moves by more than this share of the temperature, or after
+    /// `most_sweeps`. Positive.
     pub tolerance: f64,
     /// Sweeps at most.
     pub most_sweeps: u64,

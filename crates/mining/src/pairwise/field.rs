@@ -10,7 +10,8 @@
 //! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
 //! sweep is one of vector annealing.
 //!
-//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a reading of the matrix.
+//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a
+//! reading of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
 use lehr_numerics::elementary::{exp, exp_each, ln};
@@ -71,7 +72,8 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity, [`Error::Disconnected`].
+    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
+    /// [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;
         let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
@@ -205,7 +207,8 @@ pub(crate) async fn means<T: Real>(
     Ok(Means { masses, own })
 }
 
-/// Two halves of a component that are to part: the field of the one is raised along a direction, that of the other lowered.
+/// Two halves of a component that are to part: the field of the one is raised along a direction, that of the other
+/// lowered.
 #[derive(Clone, Debug)]
 pub(crate) struct Push {
     pub raised: usize,
@@ -400,8 +403,8 @@ pub(crate) async fn soft<T: Real>(
 /// The next fields, extrapolated from those of the last sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Jump {
-    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of one less the factor by which
-    /// changes shrink, that is where they end; for 1 it is x2.
+    /// From the fields x0, x1, x2 of three sweeps to `x0 + 2 a (x1 - x0) + a^2 (x2 - 2 x1 + x0)`. For a the inverse of
+    /// one less the factor by which changes shrink, that is where they end; for 1 it is x2.
     Ahead(f64),
     /// One sweep after a jump: to the fields from which it was made.
     Back,

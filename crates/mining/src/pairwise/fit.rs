@@ -1,4 +1,5 @@
-//! The course of a pairwise clustering: grow, harden, finish; one step for each temperature, each of which can be resumed.
+//! The course of a pairwise clustering: grow, harden, finish; one step for each temperature, each of which can be
+//! resumed.
 //!
 //! It is the same course as that of vectors (`vector/course.rs`). Growth with masses reaches the wanted number. From
 //! there one branch hardens with equal masses, while growth continues to half as many more, which are merged again. The
@@ -32,7 +33,8 @@ enum Phase {
     Done,
 }
 
-/// The branches that the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of the weights.
+/// The branches that the finish compared: the cost H of hard clusters, in the unit of the dissimilarities times that of
+/// the weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Finish {
     /// The cost of the branch that hardened the wanted number.
@@ -224,7 +226,8 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         Ok(())
     }
 
-    /// Makes one branch hard, merging to `clusters` if given; keeps it if it is the better. Returns its cost in the input's unit.
+    /// Makes one branch hard, merging to `clusters` if given; keeps it if it is the better. Returns its cost in the
+    /// input's unit.
     async fn branch(&mut self, rounds: &mut dyn Rounds, clusters: Option<usize>) -> Result<f64, Error> {
         let problem = self.problem;
         let (labels, count) = numbered(&self.state.grown.components.labels());

@@ -177,7 +177,8 @@ impl Hard {
         let items = problem.items();
         let (mut moves, mut since) = (0, 0);
         let mut item = 0;
-        // Each move lowers the cost by more than rounding, so there is an end; the bound is for dissimilarities that no number should hold.
+        // Each move lowers the cost by more than rounding, so there is an end; the bound is for dissimilarities that no
+        // number should hold.
         let most = 1000 * items as u64;
         while since < items && moves < most {
             let weight = problem.weights[item];
@@ -301,9 +302,11 @@ impl Hard {
     }
 }
 
-/// The cost H of any clusters: half the sum over clusters of their weight times the weighted mean dissimilarity within, an item and itself included.
+/// The cost H of any clusters: half the sum over clusters of their weight times the weighted mean dissimilarity within,
+/// an item and itself included.
 ///
-/// For squared Euclidean distances the sum of squares about the means. Missing pairs are left out of the means; `labels` are any numbers. In double precision, whatever the matrix is stored in. Cost: N² operations.
+/// For squared Euclidean distances the sum of squares about the means. Missing pairs are left out of the means;
+/// `labels` are any numbers. In double precision, whatever the matrix is stored in. Cost: N² operations.
 ///
 /// # Errors
 /// [`Error::Parameter`] if there are not as many labels as items, or weights are none.

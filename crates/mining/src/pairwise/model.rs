@@ -24,7 +24,8 @@ pub struct Cluster {
     pub medoid: usize,
     /// That mean.
     pub medoid_mean: f64,
-    /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40 and 75 % of its weight.
+    /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
+    /// and 75 % of its weight.
     pub representatives: [usize; 3],
     /// The mean dissimilarity of two of its members, an item and itself included; missing pairs are left out.
     pub mean_within: f64,
@@ -32,7 +33,8 @@ pub struct Cluster {
     pub mean_nearest: f64,
 }
 
-/// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by falling weight.
+/// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by
+/// falling weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item.
@@ -41,7 +43,8 @@ pub struct Model {
     pub probabilities: Vec<f64>,
     /// One entry for each cluster.
     pub clusters: Vec<Cluster>,
-    /// The cost H of the clusters: half the sum over clusters of their weight times the mean dissimilarity within. For squared distances the sum of squares about the means.
+    /// The cost H of the clusters: half the sum over clusters of their weight times the mean dissimilarity within. For
+    /// squared distances the sum of squares about the means.
     pub cost: f64,
     /// At the last temperature of the history, per unit of weight.
     pub free_energy: f64,
@@ -144,9 +147,11 @@ impl Model {
         }
     }
 
-    /// The cluster that a new item belongs to, and its membership there at a temperature (in the unit of the dissimilarities).
+    /// The cluster that a new item belongs to, and its membership there at a temperature (in the unit of the
+    /// dissimilarities).
     ///
-    /// `dissimilarities` are those to the N items, NaN where not known; `weights` the items' weights, all 1 if there are none. Cost: N operations.
+    /// `dissimilarities` are those to the N items, NaN where not known; `weights` the items' weights, all 1 if there
+    /// are none. Cost: N operations.
     ///
     /// # Errors
     /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.

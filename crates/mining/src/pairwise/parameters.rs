@@ -9,19 +9,22 @@ use crate::Error;
 /// The most components while the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
-/// How dissimilarities are clustered. The end is a number of clusters, a temperature, or, without either, the number that lasts longest.
+/// How dissimilarities are clustered. The end is a number of clusters, a temperature, or, without either, the number
+/// that lasts longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// How many clusters, at least 1. Default: none given.
     pub clusters: Option<usize>,
-    /// Where cooling ends, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`). Default: none given.
+    /// Where cooling ends, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
+    /// Default: none given.
     pub stop_temperature: Option<f64>,
     /// The most clusters where their number is not given. Default: 20, or as many as items with a final temperature.
     pub max_clusters: Option<usize>,
     /// The temperature over the one before, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default: 1e-3.
+    /// A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1. Default:
+    /// 1e-3.
     pub tolerance: f64,
     /// Components at most over clusters wanted, 1 to 4; surplus ones are merged again. Default: 1.5.
     pub overshoot: f64,

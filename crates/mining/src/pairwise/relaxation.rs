@@ -51,7 +51,8 @@ impl Relaxation {
         self.known
     }
 
-    /// For squared distances a sweep is one of EM, and cannot raise the free energy. Where dissimilarities are no distances, sweeps of all items at once may swing.
+    /// For squared distances a sweep is one of EM, and cannot raise the free energy. Where dissimilarities are no
+    /// distances, sweeps of all items at once may swing.
     pub fn is_swinging(&self) -> bool {
         self.rises >= 2
     }

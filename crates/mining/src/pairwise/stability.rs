@@ -6,8 +6,9 @@
 //! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)
 //! ```
 //!
-//! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G indefinite, so power iteration could end at the most negative eigenvalue. Instead
-//! each component climbs to the algebraically largest ([`Climb`]). All share the products with the matrix: one reading for each step.
+//! which for squared Euclidean distances is twice that of its covariance. Dissimilarities that are no distances make G
+//! indefinite, so power iteration could end at the most negative eigenvalue. Instead each component climbs to the
+//! algebraically largest ([`Climb`]). All share the products with the matrix: one reading for each step.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::lanes::Real;
@@ -25,10 +26,12 @@ use crate::rows::RowMajor;
 pub(crate) const STEPS: usize = 24;
 /// And for the first critical temperature.
 pub(crate) const FIRST_STEPS: usize = 200;
-/// A division test ends when no eigenvalue changed by more than this share, the first critical temperature when none changed by more than the second.
+/// A division test ends when no eigenvalue changed by more than this share, the first critical temperature when none
+/// changed by more than the second.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
-/// Length of the vector that is added to a vector before it is used again. One that has become an eigenvector to the last digit would stay one when another eigenvalue has become the largest.
+/// Length of the vector that is added to a vector before it is used again. One that has become an eigenvector to the
+/// last digit would stay one when another eigenvalue has become the largest.
 const KICK: f64 = 0.02;
 
 /// A component as a division test sees it.
@@ -61,7 +64,8 @@ impl<T: Real> Centered<'_, '_, T> {
         (self.problem.weights[item] * self.memberships[item * self.count() + k] / mass).sqrt()
     }
 
-    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; a missing pair adds nothing, and the rest is taken for all.
+    /// For each component and item `-(D u - B (1'u) - B'u - 2 A (1'u))_i` with `u = sqrt(q) v`; a missing pair adds
+    /// nothing, and the rest is taken for all.
     async fn moves(
         &self,
         rounds: &mut dyn Rounds,
@@ -99,7 +103,8 @@ impl<T: Real> Centered<'_, '_, T> {
         Ok(moves)
     }
 
-    /// Climbs to each component's leading eigenvalue, from `starts` (N a component, any length) if there are any; leaves the unit vectors there. Returns the readings of the matrix too.
+    /// Climbs to each component's leading eigenvalue, from `starts` (N a component, any length) if there are any;
+    /// leaves the unit vectors there. Returns the readings of the matrix too.
     pub async fn climb(
         &self,
         rounds: &mut dyn Rounds,

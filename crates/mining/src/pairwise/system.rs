@@ -12,9 +12,11 @@ use crate::anneal::{Measured, Relaxed, System};
 use crate::gather::Side;
 use crate::round::Rounds;
 
-/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next temperature is better.
+/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next
+/// temperature is better.
 const MOST_SWEEPS: u64 = 500;
-/// Components whose fields differ by less than this share of the temperature, root mean square over their members, are copies of one.
+/// Components whose fields differ by less than this share of the temperature, root mean square over their members, are
+/// copies of one.
 const MERGE_RADIUS: f64 = 0.04;
 /// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
 const DISPLACEMENT: f64 = 0.1;
@@ -250,8 +252,8 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
 }
 
 impl Components {
-    /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns how many went. Two are copies if their members' fields are the same, which
-    /// the quotient of memberships tells.
+    /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns
+    /// how many went. Two are copies if their members' fields are the same, which the quotient of memberships tells.
     fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
         let before = self.count;
         let mut a = 0;

@@ -26,7 +26,8 @@ impl<'a> CancellableRounds<'a> {
         Self { rounds, interrupt, total: Vec::new(), is_given_up: false }
     }
 
-    /// Whether a round ended with [`Error::Cancelled`] because the step was given up, here or on another rank; the same on all.
+    /// Whether a round ended with [`Error::Cancelled`] because the step was given up, here or on another rank; the same
+    /// on all.
     pub fn is_given_up(&self) -> bool {
         self.is_given_up
     }
@@ -48,7 +49,8 @@ impl Heeded<'_> {
         self.round.key_len() >= self.round.len()
     }
 
-    /// Where it stands how many leaves were left out: behind the round's numbers, in a key of its own if the round has several.
+    /// Where it stands how many leaves were left out: behind the round's numbers, in a key of its own if the round has
+    /// several.
     fn mark(&self) -> Option<Range<usize>> {
         self.interrupt?;
         let (len, key_len) = (self.round.len(), self.round.key_len());

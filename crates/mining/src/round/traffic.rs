@@ -1,6 +1,7 @@
 //! Counts the messages between ranks in a run: experiment E25 (d).
 //!
-//! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that record each combine and gather, and pass everything on.
+//! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that record each combine and
+//! gather, and pass everything on.
 
 use std::cell::RefCell;
 use std::ops::Range;

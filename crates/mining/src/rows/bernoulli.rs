@@ -13,7 +13,8 @@ use lehr_numerics::elementary::ln;
 
 use super::row_major::RowMajor;
 
-/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for a bit that never occurred. Without a prior there would be no number.
+/// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for a bit that never occurred.
+/// Without a prior there would be no number.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
 fn inside(frequency: f64) -> f64 {
@@ -68,7 +69,8 @@ impl Bernoulli {
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)
     }
 
-    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the free energy.
+    /// The cost of the prior itself: `-b ln y (1 - y)` for each of these frequencies. With it, a pass cannot raise the
+    /// free energy.
     pub fn penalty(&self, frequencies: &[f64]) -> f64 {
         if self.prior == 0.0 {
             return 0.0;
@@ -92,9 +94,11 @@ impl Bernoulli {
         (means, units)
     }
 
-    /// The temperature below which a component of this mass divides, if `eigenvalue` is the leading one of its covariance in the units of [`frame`](Self::frame).
+    /// The temperature below which a component of this mass divides, if `eigenvalue` is the leading one of its
+    /// covariance in the units of [`frame`](Self::frame).
     pub fn critical_temperature(&self, eigenvalue: f64, mass: f64) -> f64 {
-        // What varies at all has an eigenvalue of some 1, so this is what rounding leaves of rows that are all the same.
+        // What varies at all has an eigenvalue of some 1, so this is what rounding leaves of rows that are all the
+        // same.
         if eigenvalue > ROUNDING { eigenvalue * mass / (mass + 4.0 * self.prior).max(f64::MIN_POSITIVE) } else { 0.0 }
     }
 }
@@ -102,7 +106,8 @@ impl Bernoulli {
 /// Eigenvalues of correlations up to this are none.
 const ROUNDING: f64 = 1e-9;
 
-/// Half the way to 0 or 1 at most: the shift of the frequencies by a division along a direction, in deviations of each column.
+/// Half the way to 0 or 1 at most: the shift of the frequencies by a division along a direction, in deviations of each
+/// column.
 pub(crate) fn displacement(frequencies: &[f64], direction: &[f64], deviations: f64) -> Vec<f64> {
     let column = |(&y, &u): (&f64, &f64)| {
         let most = y.min(1.0 - y).max(0.0) / 2.0;

@@ -1,4 +1,5 @@
-//! Squared distances of rows of bits from one position, to the last digit: for values that are reported or decided by a distance itself.
+//! Squared distances of rows of bits from one position, to the last digit: for values that are reported or decided by a
+//! distance itself.
 
 use lehr_numerics::bits::for_each_set_bit;
 use lehr_numerics::lanes::Real;

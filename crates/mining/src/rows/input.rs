@@ -139,7 +139,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether so many centres, which are not sparse, have a place: rows that are not sparse take as much memory themselves, these need not.
+    /// Whether so many centres, which are not sparse, have a place: rows that are not sparse take as much memory
+    /// themselves, these need not.
     pub(crate) fn has_place_for(&self, centers: usize) -> bool {
         !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES
     }

@@ -96,7 +96,8 @@ impl Deal {
         if dimension > DIRECT_DIMENSION { plain.in_about(count, count / WIDE_LEAF_ROWS) } else { plain }
     }
 
-    /// The same of sparse rows: a leaf of fewer values than a few times the columns takes longer to add up than to go over.
+    /// The same of sparse rows: a leaf of fewer values than a few times the columns takes longer to add up than to go
+    /// over.
     fn of_sparse(count: usize, values: usize, dimension: usize) -> Self {
         Self::of(count, dimension).in_about(count, values / (4 * dimension))
     }
@@ -119,7 +120,8 @@ fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }
 
-/// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one leaf is left.
+/// Puts rows in the order of a k-d tree: halves along the widest coordinate, at a whole number of leaves, until one
+/// leaf is left.
 fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<(f64, u32)>) {
     if rows.len() <= leaf_rows {
         // The order inside a leaf is the input's.
@@ -128,7 +130,8 @@ fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<
     }
     let widest = widest_column(input, rows);
     let half = rows.len().div_ceil(leaf_rows).div_ceil(2) * leaf_rows;
-    // Values beside their rows: comparisons then read memory in its order. Equal values in the order of the input: the arrangement is a function of the data alone.
+    // Values beside their rows: comparisons then read memory in its order. Equal values in the order of the input: the
+    // arrangement is a function of the data alone.
     keys.clear();
     keys.extend(rows.iter().map(|&row| (input.value(row as usize, widest), row)));
     keys.select_nth_unstable_by(half, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

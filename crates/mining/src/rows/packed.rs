@@ -11,7 +11,8 @@ use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would take longer than passes over the values that are there.
+/// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would
+/// take longer than passes over the values that are there.
 const MOST_GROWTH: usize = 4;
 /// The most bytes of a table that is stored sparse, because the rows of a table may be in a file for lack of memory.
 const MOST_BYTES: usize = 1 << 30;
@@ -25,7 +26,8 @@ pub(crate) enum Packed {
 }
 
 impl Packed {
-    /// The rows in the form in which they are clustered, if it is not the one that they have. Cost: two passes over the rows, and the stored form.
+    /// The rows in the form in which they are clustered, if it is not the one that they have. Cost: two passes over the
+    /// rows, and the stored form.
     pub fn of(input: Input<'_>) -> Option<Self> {
         let (count, columns) = (input.len(), input.dimension());
         let (mut kept, mut are_bits) = (0usize, true);

@@ -1,6 +1,7 @@
 //! Matrices as slices: rows of one width, one after the other.
 //!
-//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of wherever somebody needs it.
+//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of wherever somebody
+//! needs it.
 
 use std::slice::ChunksExact;
 

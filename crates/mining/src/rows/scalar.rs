@@ -60,7 +60,8 @@ thread_local! {
 
 /// A precision that rows may be kept in, with this thread's buffers for it.
 pub(crate) trait Scalar: Real {
-    /// Scores further than this below the best one of their row are left out: the largest share lost is about the precision's own error.
+    /// Scores further than this below the best one of their row are left out: the largest share lost is about the
+    /// precision's own error.
     const CUT: f64;
     /// The tiles themselves, where they hold the rows as exactly as any.
     fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;

@@ -42,7 +42,8 @@ impl<'a> SparseDistance<'a> {
         if elsewhere <= RESIDUE * self.empty.value() { there } else { elsewhere + there }
     }
 
-    /// The same to ten digits: by plain sums, unless these cancel. The row is given by its columns and values, which are divided by `unit`.
+    /// The same to ten digits: by plain sums, unless these cancel. The row is given by its columns and values, which
+    /// are divided by `unit`.
     pub fn nearly(&self, columns: &[u32], values: &[f64], unit: f64) -> f64 {
         let (empty, mut elsewhere, mut there) = (self.empty.value(), 0.0, 0.0);
         for (&j, value) in columns.iter().zip(values) {

@@ -1,7 +1,8 @@
 //! The origin and the units in which rows are stored, and the conversions between them and those of the input.
 //!
-//! The origin is the weighted mean and the unit a power of two near the largest deviation. Subtracting the mean saves the digits that large offsets cost;
-//! dividing by the unit keeps squares from overflowing and changes no bit of the result.
+//! The origin is the weighted mean and the unit a power of two near the largest deviation. Subtracting the mean saves
+//! the digits that large offsets cost; dividing by the unit keeps squares from overflowing and changes no bit of the
+//! result.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
@@ -135,7 +136,8 @@ impl Survey {
             }
             input.for_each_value(row as usize, |j, value| sums[j].add(weight * (value * per_guard)));
         }
-        // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are all equal beside themselves.
+        // A mean lies between the least and the greatest value. Rounding may put it a digit outside, and rows that are
+        // all equal beside themselves.
         let mean = |sum: &Sum| sum.value() / total_weight * guard;
         let ends = least.iter().zip(&most);
         let means: Vec<f64> =

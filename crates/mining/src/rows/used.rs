@@ -1,7 +1,8 @@
 //! Sparse rows of which most columns are empty, without those.
 //!
-//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would ask for gigabytes of zeros, of which each rank has copies. A column that is 0 in every
-//! row adds nothing to a distance, and every centre is 0 there. So the columns that have a value are computed with alone, and the others are put back into the result.
+//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would ask for gigabytes of zeros, of which each
+//! rank has copies. A column that is 0 in every row adds nothing to a distance, and every centre is 0 there. So the
+//! columns that have a value are computed with alone, and the others are put back into the result.
 
 use lehr_data::Sparse;
 

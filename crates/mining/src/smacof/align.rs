@@ -1,7 +1,9 @@
-//! One map laid over another: the rotation, reflection, shift and, if wanted, scale that bring items nearest to themselves.
+//! One map laid over another: the rotation, reflection, shift and, if wanted, scale that bring items nearest to
+//! themselves.
 //!
-//! Weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): of the cross-covariance `U S V'` the rotation is `U V'`. Stress knows no orientation, so maps are to be aligned before they are compared or
-//! shown one after the other.
+//! Weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): of the cross-covariance `U S V'` the rotation
+//! is `U V'`. Stress knows no orientation, so maps are to be aligned before they are compared or shown one after the
+//! other.
 
 use crate::Error;
 
@@ -13,7 +15,8 @@ const MOST_SWEEPS: usize = 60;
 pub struct Alignment {
     /// N x dimension: the map, moved.
     pub positions: Vec<f64>,
-    /// Dimension x dimension, row-major, orthogonal: a row vector from the mean times this, times the scale, is the moved one from its mean.
+    /// Dimension x dimension, row-major, orthogonal: a row vector from the mean times this, times the scale, is the
+    /// moved one from its mean.
     pub rotation: Vec<f64>,
     /// 1 unless it was asked for.
     pub scale: f64,
@@ -24,7 +27,8 @@ pub struct Alignment {
 /// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
 /// item; without them all count alike.
 ///
-/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not tell them apart.
+/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not tell them
+/// apart.
 ///
 /// # Errors
 /// [`Error::Parameter`] if shapes disagree or a number is not finite.
@@ -89,7 +93,8 @@ pub fn align(
     Ok(Alignment { positions, rotation, scale, error: (error / total).sqrt() })
 }
 
-/// The orthogonal matrix nearest to `matrix`, and the sum of its singular values: one-sided rotations (Hestenes 1958) until the columns are at right angles.
+/// The orthogonal matrix nearest to `matrix`, and the sum of its singular values: one-sided rotations (Hestenes 1958)
+/// until the columns are at right angles.
 fn nearest_rotation(n: usize, mut matrix: Vec<f64>) -> (Vec<f64>, f64) {
     let mut right = vec![0.0; n * n];
     (0..n).for_each(|p| right[p * n + p] = 1.0);

@@ -1,4 +1,5 @@
-//! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be resumed.
+//! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be
+//! resumed.
 //!
 //! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
 //! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
@@ -46,7 +47,8 @@ pub enum Stop {
 pub struct Iteration {
     /// In the input's unit; 0 without annealing.
     pub temperature: f64,
-    /// The weighted sum of squared errors over that of the squared targets without annealing: comparable only at one temperature.
+    /// The weighted sum of squared errors over that of the squared targets without annealing: comparable only at one
+    /// temperature.
     pub stress: f64,
 }
 
@@ -133,7 +135,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
         let state = &mut self.state;
         state.passes += 1;
         if !state.is_scaled {
-            // sum w d^2 follows from the other sums. At the first temperature targets are small, and so is their map: the scale is that of the targets themselves.
+            // sum w d^2 follows from the other sums. At the first temperature targets are small, and so is their map:
+            // the scale is that of the targets themselves.
             let square = passed.stress - self.target_norm(rounds, shift).await? + 2.0 * passed.cross;
             let state = &mut self.state;
             state.is_scaled = true;
@@ -163,7 +166,8 @@ impl<T: Real> run::Fit<Parameters> for Fit<'_, T> {
             .push(Iteration { temperature: state.temperature * problem.matrix.unit, stress: passed.stress / norm });
         let tolerance = if state.temperature > 0.0 { ANNEALED_TOLERANCE } else { parameters.tolerance };
         let is_exact = passed.stress <= EXACT * norm;
-        // A lengthened step turns an error that a plain one would take away at once into its opposite: the stress then stays, and says nothing.
+        // A lengthened step turns an error that a plain one would take away at once into its opposite: the stress then
+        // stays, and says nothing.
         let was_lengthened = state.plain.take().is_some();
         let is_still = state.taken.is_some() && decrease < tolerance;
         let is_converged = is_exact || (is_still && !was_lengthened);

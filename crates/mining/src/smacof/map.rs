@@ -14,13 +14,15 @@ use crate::rows::RowMajor;
 pub struct Map {
     /// Coordinates of a position.
     pub dimension: usize,
-    /// N x dimension, row-major, in the unit of the dissimilarities. About the weighted mean, along principal axes, unless positions were given.
+    /// N x dimension, row-major, in the unit of the dissimilarities. About the weighted mean, along principal axes,
+    /// unless positions were given.
     pub positions: Vec<f64>,
     /// The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact.
     pub stress: f64,
     /// Kruskal's stress-1: the root of the sum of squared errors over that of the squared distances in the map.
     pub stress_1: f64,
-    /// The weighted sum over pairs of squared errors, in the squared unit of the dissimilarities (times that of the weights).
+    /// The weighted sum over pairs of squared errors, in the squared unit of the dissimilarities (times that of the
+    /// weights).
     pub raw_stress: f64,
     /// For each item the weighted mean squared error of its pairs, over the mean squared dissimilarity of all pairs.
     /// Their weighted mean is the stress.
@@ -120,7 +122,8 @@ impl Map {
     }
 }
 
-/// Stress does not know which way is up: the axes of largest variance come first, each with its largest coordinate positive.
+/// Stress does not know which way is up: the axes of largest variance come first, each with its largest coordinate
+/// positive.
 fn turn_to_principal_axes<T: Real>(problem: &Problem<'_, T>, positions: &mut [f64]) {
     let dimension = problem.dimension;
     let mut covariance = vec![0.0; dimension * dimension];

@@ -27,7 +27,8 @@ pub enum Weighting {
     Equal,
     /// One over the dissimilarity, as Sammon's mapping; below a thousandth of the mean it counts as that.
     Sammon,
-    /// The square of that: relative errors count alike. Below three hundredths of the mean a dissimilarity counts as that.
+    /// The square of that: relative errors count alike. Below three hundredths of the mean a dissimilarity counts as
+    /// that.
     InverseSquare,
 }
 
@@ -39,7 +40,8 @@ pub struct Parameters {
     pub dimension: usize,
     /// Where it starts, unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// How many random starts are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are tried once.
+    /// How many random starts are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are tried
+    /// once.
     pub starts: usize,
     /// How pairs are weighted. Default: alike.
     pub weighting: Weighting,
@@ -49,7 +51,8 @@ pub struct Parameters {
     pub cooling: f64,
     /// The end: stress falls by less than this share of itself in an iteration, 1e-15 to 0.1. Default: 1e-6.
     pub tolerance: f64,
-    /// Iterations at most, of each start, at least 1; not reaching the tolerance is reported, no error. Default: 1,000; annealing has as many at each temperature.
+    /// Iterations at most, of each start, at least 1; not reaching the tolerance is reported, no error. Default: 1,000;
+    /// annealing has as many at each temperature.
     pub most_iterations: u64,
     /// Whether steps are lengthened where that lowers the stress, which about halves the iterations. Default: yes.
     pub relaxed: bool,
@@ -79,7 +82,8 @@ impl Default for Parameters {
 pub struct Input<'a> {
     /// N items and the dissimilarities between them; pairs without a value have no say.
     pub dissimilarities: &'a Dissimilarities,
-    /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed and influences nothing.
+    /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed
+    /// and influences nothing.
     pub weights: Option<&'a [f64]>,
     /// One weight for each pair, 0 or more; not together with [`Parameters::weighting`].
     pub pair_weights: Option<&'a Dissimilarities>,

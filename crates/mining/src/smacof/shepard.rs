@@ -7,7 +7,8 @@ use super::map::Map;
 /// Pairs that are counted at most: beyond, rows are taken at even intervals.
 const MOST_PAIRS: usize = 50_000_000;
 
-/// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the size of the page.
+/// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the
+/// size of the page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shepard {
     /// Cells a side.

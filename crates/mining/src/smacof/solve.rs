@@ -47,7 +47,8 @@ impl Solver {
         &self.degrees
     }
 
-    /// The positions that the moments of a pass at `positions` ask for. `rows` has dimension + 1 numbers an item, the moments first.
+    /// The positions that the moments of a pass at `positions` ask for. `rows` has dimension + 1 numbers an item, the
+    /// moments first.
     pub async fn solve<T: Real>(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -105,7 +106,8 @@ impl Solver {
         let mut product = Vec::new();
         self.apply(rounds, problem, x, turn, &mut product).await?;
         let mut residual = vec![0.0; items * dimension];
-        // What is left to do is measured by what there was to do: near the end that is nothing beside the sides of the equation, and would be called solved as it stands.
+        // What is left to do is measured by what there was to do: near the end that is nothing beside the sides of the
+        // equation, and would be called solved as it stands.
         let mut first = vec![0.0; dimension];
         for item in (0..items).filter(|&item| moves(item)) {
             for k in 0..dimension {
@@ -195,7 +197,8 @@ impl Solver {
     }
 }
 
-/// Where V is `W diag(w) - w w'`: for an item that may move, `W x_i = moment_i + sum_j w_j x_j`, and the sum over those that may move follows from their own.
+/// Where V is `W diag(w) - w w'`: for an item that may move, `W x_i = moment_i + sum_j w_j x_j`, and the sum over those
+/// that may move follows from their own.
 fn written_down<T: Real>(problem: &Problem<'_, T>, rows: &[f64], x: &mut [f64]) {
     let dimension = problem.dimension;
     let whole = problem.total_weight;

@@ -9,7 +9,8 @@ use crate::rows::RowMajor;
 pub enum Mode {
     /// `g_k = 1`: every centre counts the same. The hard limit is the ordinary one.
     Plain,
-    /// `g_k = P_k`, learnt: a centre and its exact copies count as one, so the solution does not depend on how many copies there are.
+    /// `g_k = P_k`, learnt: a centre and its exact copies count as one, so the solution does not depend on how many
+    /// copies there are.
     Mass,
 }
 
@@ -68,7 +69,8 @@ impl Components {
     /// Divides component `k` along `direction`, which has unit length, or the length of the displacement, which is 1
     /// then. The copies are at `+-displacement` with half the prior each, the new one last.
     ///
-    /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides which way a saddle is left.
+    /// `imbalance` is a tiny relative difference of the two displacements: on data with an exact symmetry it decides
+    /// which way a saddle is left.
     pub fn divide(&mut self, k: usize, direction: &[f64], displacement: f64, imbalance: f64, hold_until: f64) {
         let dimension = self.dimension;
         for j in 0..dimension {
@@ -85,8 +87,9 @@ impl Components {
         }
     }
 
-    /// Merges components that are less than `squared_radius` apart, the later one into the earlier; those merged wait until `hold_until`. Returns how many went. They are the sum over the columns of `column` apart, which is no
-    /// less than the squared difference.
+    /// Merges components that are less than `squared_radius` apart, the later one into the earlier; those merged wait
+    /// until `hold_until`. Returns how many went. They are the sum over the columns of `column` apart, which is no less
+    /// than the squared difference.
     pub fn merge(&mut self, squared_radius: f64, hold_until: f64, column: impl Fn(f64, f64) -> f64) -> usize {
         if !self.has_pair_within(squared_radius, &column) {
             return 0;
@@ -118,8 +121,8 @@ impl Components {
         before - self.len()
     }
 
-    /// Whether two components are less than `squared_radius` apart. Cost: K log K where few are near in the first coordinate, which spares the
-    /// K^2 / 2 distances of merging at nearly every temperature.
+    /// Whether two components are less than `squared_radius` apart. Cost: K log K where few are near in the first
+    /// coordinate, which spares the K^2 / 2 distances of merging at nearly every temperature.
     fn has_pair_within(&self, squared_radius: f64, column: impl Fn(f64, f64) -> f64) -> bool {
         let first = |k: usize| self.centers[k * self.dimension];
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -130,7 +133,8 @@ impl Components {
         })
     }
 
-    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many went.
+    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many
+    /// went.
     ///
     /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none.
     /// Dividing it was then useless.

@@ -50,7 +50,8 @@ pub(crate) fn totals(has_sponge: bool) -> usize {
     if has_sponge { TOTALS + SOAKED } else { TOTALS }
 }
 
-/// The logarithm of each component's prior: of its mass, of which there are `whole` together, or of 1 where masses take no part.
+/// The logarithm of each component's prior: of its mass, of which there are `whole` together, or of 1 where masses take
+/// no part.
 pub(crate) fn log_priors(components: &Components, mode: Mode, whole: f64, out: &mut Vec<f64>) {
     out.clear();
     out.extend(components.priors.iter().map(|&prior| match mode {
@@ -277,8 +278,9 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
 /// Finds the centres that can matter to some row in a box. That is all except those with a score more than `cut` below
 /// another's everywhere in it.
 ///
-/// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate by coordinate, exactly. The other
-/// is the centre best at the middle of the box. In many dimensions a box says nothing and all centres are taken.
+/// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate
+/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box says nothing
+/// and all centres are taken.
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,

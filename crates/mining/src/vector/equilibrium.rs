@@ -14,12 +14,13 @@ pub struct Start<'a> {
     pub centers: &'a [f64],
     /// Whether masses are learnt.
     pub mode: Mode,
-    /// The cost of a row in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and costs that
-    /// are in squared units elsewhere are in nats.
+    /// The cost of a row in a centre. With [`Cost::Bernoulli`] rows are bits, centres are frequencies, 0 to 1, and
+    /// costs that are in squared units elsewhere are in nats.
     pub cost: Cost,
     /// In the squared unit of the points ("full" convention), positive.
     pub temperature: f64,
-    /// The fixed point is reached when no squared move exceeds this share of the temperature, or after `most_sweeps`. Positive.
+    /// The fixed point is reached when no squared move exceeds this share of the temperature, or after `most_sweeps`.
+    /// Positive.
     pub tolerance: f64,
     /// Passes over the points at most.
     pub most_sweeps: u64,
@@ -45,7 +46,8 @@ pub struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// In mass mode the mutual information of rows and centres, in plain mode less the entropy of the memberships; in nats.
+    /// In mass mode the mutual information of rows and centres, in plain mode less the entropy of the memberships; in
+    /// nats.
     pub fn information(&self, temperature: f64) -> f64 {
         (self.free_energy - self.mean_cost) / temperature
     }

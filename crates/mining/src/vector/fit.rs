@@ -29,7 +29,8 @@ use crate::round::{LeafCells, Rounds};
 use crate::rows::bernoulli::merging_cost;
 use crate::rows::{Rows, Scalar};
 
-/// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that make it needless.
+/// Above this many clusters the overshooting branch is left out: merging back would take longer than the swaps that
+/// make it needless.
 const MOST_OVERSHOT: usize = 1000;
 /// Hardening only prepares for Lloyd's sweeps, which forget the rest of the way to a fixed point.
 const PLAIN_TOLERANCE: f64 = 1e-3;
@@ -48,8 +49,8 @@ enum Phase {
 }
 
 /// A critical temperature below this, in stored units, means that one point outweighs all others by as much. There is
-/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would leave
-/// the range of single precision. Centres are found by dividing alone.
+/// nothing to anneal, because such light points move no centre, and squared distances over such temperatures would
+/// leave the range of single precision. Centres are found by dividing alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
 /// The share of annealing a summary in the work.
@@ -193,7 +194,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         }
     }
 
-    /// Estimate of the share of the work that is done: each stage's own measure, in its share of a typical run. It never falls.
+    /// Estimate of the share of the work that is done: each stage's own measure, in its share of a typical run. It
+    /// never falls.
     pub fn fraction(&mut self) -> f64 {
         let state = &self.state;
         let present = match state.phase {
@@ -268,7 +270,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         self.end_growth(rounds, &limits).await
     }
 
-    /// Whether growing on would divide only single clusters. A Bernoulli cost's eigenvalues do not show the gain of that.
+    /// Whether growing on would divide only single clusters. A Bernoulli cost's eigenvalues do not show the gain of
+    /// that.
     fn lie_far_apart(&self, measured: &Measured) -> bool {
         if self.rows.bernoulli.is_some() {
             return false;
@@ -318,7 +321,8 @@ impl<'a, T: Scalar> Fit<'a, T> {
         Ok(())
     }
 
-    /// Hardens one branch by Lloyd, merging to `clusters` if given; keeps it if it is the better. Returns its mean cost in the input's unit.
+    /// Hardens one branch by Lloyd, merging to `clusters` if given; keeps it if it is the better. Returns its mean cost
+    /// in the input's unit.
     async fn branch(
         &mut self,
         rounds: &mut dyn Rounds,

@@ -10,7 +10,8 @@ const LEAST_MASS: f64 = 1e-12;
 /// Masses below this share do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
 
-/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns the largest squared move, of frequencies in units of their variances.
+/// Replaces centres and priors by those of the sums (`1 + D` numbers a centre), whose masses add up to `whole`. Returns
+/// the largest squared move, of frequencies in units of their variances.
 pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bernoulli: Option<Bernoulli>) -> f64 {
     let Components { dimension, centers, priors, .. } = components;
     let mut largest = 0.0f64;

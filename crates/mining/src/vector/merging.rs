@@ -9,7 +9,8 @@ pub(crate) fn ward(masses: [f64; 2], a: &[f64], b: &[f64]) -> f64 {
     if sum > 0.0 { masses[0] * masses[1] / sum * squared() } else { 0.0 }
 }
 
-/// Merges the pairs whose merging costs least until `clusters` are left; `cost` gives the cost for two masses and two centres.
+/// Merges the pairs whose merging costs least until `clusters` are left; `cost` gives the cost for two masses and two
+/// centres.
 ///
 /// Cost: K^3 / 6 distances at most, of K about 1.5 times `clusters`.
 pub(crate) fn merge_to(

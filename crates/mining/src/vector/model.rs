@@ -56,7 +56,8 @@ pub struct Model {
     pub finish: Finish,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
-    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no ranks.
+    /// Seconds over ranks, of each phase and of computing, communicating and waiting; empty for engines that have no
+    /// ranks.
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
@@ -73,7 +74,8 @@ pub(crate) struct Outcome {
 }
 
 impl Model {
-    /// The answer of the clustering for other rows: its centres, and the last temperature at which assignments were soft.
+    /// The answer of the clustering for other rows: its centres, and the last temperature at which assignments were
+    /// soft.
     pub fn centroids(&self) -> Centroids {
         let centroids = Centroids::new(self.dimension, self.centers.clone(), self.last_temperature);
         let centroids = match self.cost {

@@ -29,22 +29,26 @@ const EXPECTED: usize = 32;
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: none.
     pub clusters: Option<usize>,
-    /// The final temperature, in the squared unit of the points, or in nats with a cost in nats; positive. With `clusters` too, whichever is reached first ends the growth. Default: none.
+    /// The final temperature, in the squared unit of the points, or in nats with a cost in nats; positive. With
+    /// `clusters` too, whichever is reached first ends the growth. Default: none.
     pub stop_temperature: Option<f64>,
-    /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say `stop_temperature`. Default: none.
+    /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say
+    /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number is chosen (a group has some rows). None where a final temperature says when to
-    /// stop. Of sparse rows never more than have 268,435,456 coordinates together.
+    /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number
+    /// is chosen (a group has some rows). None where a final temperature says when to stop. Of sparse rows never more
+    /// than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
-    /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and move no centre. In the unit of the points; positive. Default: none, and every row
-    /// is in a cluster.
+    /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and
+    /// move no centre. In the unit of the points; positive. Default: none, and every row is in a cluster.
     pub sponge: Option<f64>,
     /// The cost of a row in a cluster. Default: the squared distance from its centre.
     #[serde(default, skip_serializing_if = "Cost::is_squared")]
     pub cost: Cost,
     /// Factor from one temperature to the next while clusters divide, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default: 1e-4.
+    /// A fixed point is reached when no squared move exceeds this share of the temperature, 1e-12 to 1e-2. Default:
+    /// 1e-4.
     pub tolerance: f64,
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
@@ -52,7 +56,8 @@ pub struct Parameters {
     /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
     /// as elsewhere with a larger number. Default: 4.
     pub patience: usize,
-    /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the directions in which swaps look first. Default: 0.
+    /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the
+    /// directions in which swaps look first. Default: 0.
     pub seed: u64,
     /// Default: double.
     pub precision: Precision,
@@ -90,7 +95,8 @@ impl Parameters {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
-    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not known.
+    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not
+    /// known.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)

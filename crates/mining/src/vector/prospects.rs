@@ -63,9 +63,11 @@ pub(crate) fn lie_far_apart(centers: &Centers, masses: &[f64], variances: &[f64]
     (0..centers.len()).all(|a| (a + 1..centers.len()).all(|b| merging(a, b) > HOPELESS * most))
 }
 
-/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of their numbers.
+/// The most promising `count` pairs of different centres and perhaps some more, best first, equals in the order of
+/// their numbers.
 pub(crate) fn pairs(found: &Prospects, count: usize) -> Vec<(usize, usize)> {
-    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is generous.
+    // Of the pairs that gain most, one side or the other is among the first few of its own order; this many of each is
+    // generous.
     let few = 4 * (count as f64).sqrt().ceil() as usize;
     let (mut divide, mut remove) = (found.divisible(), found.removable());
     divide.truncate(few);
@@ -103,7 +105,8 @@ pub(crate) async fn prospects<T: Scalar>(
             found.removal.push(sums[2 + dimension]);
             if beyond <= 0.0 || before <= 1e-12 * mass {
                 if beyond > 0.0 {
-                    // What is before the plane is known by a difference only, and too light for that: from the other side it is a sum.
+                    // What is before the plane is known by a difference only, and too light for that: from the other
+                    // side it is a sum.
                     planes.reverse(k);
                 }
                 found.gain.push(0.0);

@@ -25,8 +25,8 @@ const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
 /// How many cells there are at least and at most, whatever the clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
-/// A search over few clusters takes little time, so that they get more cells. This many pairs of a cell and a cluster give
-/// the number. The limit is a number that decides between optima a thousandth apart.
+/// A search over few clusters takes little time, so that they get more cells. This many pairs of a cell and a cluster
+/// give the number. The limit is a number that decides between optima a thousandth apart.
 const PAIRS: usize = 200_000;
 const CELLS_OF_FEW: usize = 10_000;
 /// A share of the cost that is too small to decide anything.

@@ -62,7 +62,8 @@ const LEAST_TRIALS: usize = 40;
 pub(crate) enum Effort {
     /// Swaps that look best by one pass over the rows.
     Quick,
-    /// Swaps that look best once each removal and each division has been carried out to the end. When they are exhausted, the first breath.
+    /// Swaps that look best once each removal and each division has been carried out to the end. When they are
+    /// exhausted, the first breath.
     Careful,
     /// Next a breath of so many centres, because larger ones led to nothing better.
     Breathing(usize),
@@ -258,7 +259,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         if self.search.in_vain < limit {
             return self.try_some(&centers, limit).await;
         }
-        // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since annealing ended.
+        // Beyond a disturbance quick trials say whether there is more, and where they have found nothing since
+        // annealing ended.
         if self.search.ground.is_some() || self.search.seems_best(self.patience) {
             return self.disturb().await;
         }
@@ -340,7 +342,8 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Keeps the result of the last disturbance if it is better, goes back if it is not, and makes the next; or ends the search.
+    /// Keeps the result of the last disturbance if it is better, goes back if it is not, and makes the next; or ends
+    /// the search.
     async fn disturb(&mut self) -> Result<(), Error> {
         self.search.judge_disturbance();
         let mut centers = self.centers();
@@ -435,7 +438,8 @@ fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     ((share * of as f64) as usize).min(of - 1)
 }
 
-/// Replaces the estimates for one centre by the changes when it is removed, and when it is divided, and all the others settle.
+/// Replaces the estimates for one centre by the changes when it is removed, and when it is divided, and all the others
+/// settle.
 async fn measure<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
@@ -463,7 +467,8 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best), until_empty: false }
 }
 
-/// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets all settle again.
+/// Adds `breath` centres where they gain most, lets all settle, removes as many where they are least missed, and lets
+/// all settle again.
 async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,

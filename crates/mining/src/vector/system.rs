@@ -19,7 +19,8 @@ use crate::round::{Rounds, total_of};
 use crate::rows::bernoulli::{apart, displacement, form};
 use crate::rows::{CovarianceRound, RowMajor, Rows, Scalar};
 
-/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next temperature is better.
+/// Sweeps of one relaxation. Reaching it is no error: just below a transition thousands would be needed, and the next
+/// temperature is better.
 const MOST_SWEEPS: u64 = 500;
 /// Components whose squared distance is below this share of the temperature are copies of one.
 const MERGE_RADIUS: f64 = 1e-3;
@@ -38,9 +39,9 @@ const PASSES: RangeInclusive<u64> = 3..=40;
 /// Also the most passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of the vector that is added to each direction before it is used again. Where the data are symmetric, a direction becomes
-/// an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and the
-/// division would be missed.
+/// Length of the vector that is added to each direction before it is used again. Where the data are symmetric, a
+/// direction becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the
+/// largest, and the division would be missed.
 const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
@@ -169,7 +170,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         }
     }
 
-    /// For each component where its stability is asked, and the unit of each column (K x 2 x D); nothing of squared distances.
+    /// For each component where its stability is asked, and the unit of each column (K x 2 x D); nothing of squared
+    /// distances.
     fn frames(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(bernoulli) = self.rows.bernoulli else { return Vec::new() };
         let components = &self.components;
@@ -177,8 +179,9 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         (0..components.len()).map(frame).collect()
     }
 
-    /// The stability of each component, by products of its covariance with vectors, one for each pass; no covariance is formed. `tolerance` is for a critical temperature
-    /// the share by which its last step may have changed it. Returns the passes.
+    /// The stability of each component, by products of its covariance with vectors, one for each pass; no covariance is
+    /// formed. `tolerance` is for a critical temperature the share by which its last step may have changed it. Returns
+    /// the passes.
     async fn climb(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -231,7 +234,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         Ok(made)
     }
 
-    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame, if it has one.
+    /// After a pass along the directions: a component's covariance times its direction, in the units of its frame, if
+    /// it has one.
     fn image(&self, k: usize, mass: f64, frame: Option<&(Vec<f64>, Vec<f64>)>) -> Vec<f64> {
         let sums = RowMajor::new(self.sums(), 1 + self.rows.dimension).row(k);
         let y = frame.map_or(self.components.center(k), |(means, _)| &means[..]);
@@ -246,7 +250,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
 }
 
 impl<T: Scalar> VectorSystem<'_, T> {
-    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ by random signs only: no axis is orthogonal to it.
+    /// Adds to each direction a vector of length [`KICK`] whose coordinates differ by random signs only: no axis is
+    /// orthogonal to it.
     fn kick(&mut self) {
         let dimension = self.rows.dimension;
         let size = KICK / (dimension as f64).sqrt();
@@ -275,7 +280,8 @@ impl<T: Scalar> System for VectorSystem<'_, T> {
         loop {
             let (free_energy, moved) = self.sweep(rounds, temperature).await?;
             sweeps += 1;
-            // EM cannot raise the free energy; rounding can, by its own size (of the rows' precision). A Bernoulli cost is what is left of up to some tens of nats a column.
+            // EM cannot raise the free energy; rounding can, by its own size (of the rows' precision). A Bernoulli cost
+            // is what is left of up to some tens of nats a column.
             let size = if self.rows.bernoulli.is_some() { self.rows.dimension as f64 } else { 1.0 };
             debug_assert!(
                 free_energy <= last + 64.0 * T::EPSILON * last.abs().max(temperature).max(size),

@@ -121,7 +121,8 @@ fn e4_a_gaussian_follows_shannons_rate_distortion_curve() {
     let centers = normal_quantiles(40);
     for (temperature, cost, information) in [(1.0, 0.49997, 0.34643), (0.5, 0.24998, 0.69298), (0.25, 0.12499, 1.03954)]
     {
-        // 40 centres for a curve that needs a continuum: the fixed point is reached slowly along the flat directions, long after the figures have settled.
+        // 40 centres for a curve that needs a continuum: the fixed point is reached slowly along the flat directions,
+        // long after the figures have settled.
         let start = Start {
             centers: &centers,
             mode: Mode::Mass,
@@ -150,7 +151,8 @@ fn e5_iris_fixed_points_and_the_identities_of_the_free_energy() {
     let plain = at(&points, &start, Mode::Plain, 2.0);
     close(plain.free_energy, 0.071155138330, 1e-8);
     close(plain.mean_cost, 0.974880106, 1e-8);
-    // In the order of the centres; the specification lists the same masses in another order (a plain NumPy iteration agrees with this one).
+    // In the order of the centres; the specification lists the same masses in another order (a plain NumPy iteration
+    // agrees with this one).
     for (found, expected) in plain.masses.iter().zip([0.34589586, 0.32802459, 0.32607955]) {
         close(*found, expected, 1e-8);
     }
@@ -369,7 +371,8 @@ fn e11_two_gaussians_in_noise_are_found_where_k_means_is_drawn_away() {
         let mut centers: Vec<[f64; 2]> = model.centers.chunks_exact(2).map(|y| [y[0], y[1]]).collect();
         centers.sort_by(|a, b| a[0].total_cmp(&b[0]));
         for (center, (x, rows)) in centers.iter().zip([(-6.0, 500..1000), (6.0, 0..500)]) {
-            // The mean of a group's own five hundred rows is itself some 0.06 from the truth; how far noise draws a centre away is told by the distance from that.
+            // The mean of a group's own five hundred rows is itself some 0.06 from the truth; how far noise draws a
+            // centre away is told by the distance from that.
             let mean = |j: usize| rows.clone().map(|row| points.row(row)[j]).sum::<f64>() / 500.0;
             let drawn = (center[0] - mean(0)).hypot(center[1] - mean(1));
             assert!(drawn < 0.06, "seed {seed}: {drawn} from its rows' mean in {centers:?}");
@@ -468,7 +471,8 @@ fn normal_quantiles(count: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The distribution function of the standard normal: the integral of its density by Simpson's rule, good to about 1e-12.
+/// The distribution function of the standard normal: the integral of its density by Simpson's rule, good to about
+/// 1e-12.
 fn normal_distribution(x: f64) -> f64 {
     let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
     let steps = 400;

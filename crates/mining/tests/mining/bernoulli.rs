@@ -1,4 +1,5 @@
-//! Rows of bits with Bernoulli costs: closed forms, the loop of rows and centres one by one, and what holds of every clustering (weights, layouts, stops, models).
+//! Rows of bits with Bernoulli costs: closed forms, the loop of rows and centres one by one, and what holds of every
+//! clustering (weights, layouts, stops, models).
 
 use lehr_data::{Fingerprints, Points, Sparse, synthetic};
 use lehr_mining::agreement::Agreement;
@@ -82,7 +83,8 @@ fn with_constant_columns(rows: &Fingerprints) -> Fingerprints {
     Fingerprints::new(words, bits).unwrap()
 }
 
-/// The leading eigenvalue of the covariance of columns in units of the deviations that bits of frequency `(ones + 2 b) / (n + 4 b)` have; those that do not vary are left out.
+/// The leading eigenvalue of the covariance of columns in units of the deviations that bits of frequency `(ones + 2 b)
+/// / (n + 4 b)` have; those that do not vary are left out.
 fn leading_correlation(rows: &Fingerprints, prior: f64) -> f64 {
     let (means, n) = (frequencies(rows), total_weight(rows));
     let varying: Vec<usize> = (0..rows.bits()).filter(|&j| means[j] > 0.0 && means[j] < 1.0).collect();
@@ -255,7 +257,8 @@ fn e10_ten_templates_are_found_by_their_likelihood() {
 
 #[test]
 fn rare_bits_are_seen_where_squared_distances_follow_the_frequent_ones() {
-    // Twelve columns at random, which squared distances see most of, and sixty a group, of which its rows have some five and the others none.
+    // Twelve columns at random, which squared distances see most of, and sixty a group, of which its rows have some
+    // five and the others none.
     let stream = Stream::new(9, "rare");
     let (count, bits) = (600, 132usize);
     let mut words = vec![0u64; count * bits.div_ceil(64)];

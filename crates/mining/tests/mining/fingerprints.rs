@@ -1,4 +1,5 @@
-//! Rows of bits: the same clusters as of numbers, in annealing and k-means, with weights, on any layout, and after a stop.
+//! Rows of bits: the same clusters as of numbers, in annealing and k-means, with weights, on any layout, and after a
+//! stop.
 
 use lehr_data::{Fingerprints, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};

@@ -1,4 +1,5 @@
-//! Topographic maps: experiments E17 and E18 of the specification, one sweep by brute force, and what must not depend on order, unit or weight.
+//! Topographic maps: experiments E17 and E18 of the specification, one sweep by brute force, and what must not depend
+//! on order, unit or weight.
 
 use lehr_data::scale::{Scale, Scaling};
 use lehr_data::{Incomplete, Points, datasets};
@@ -51,7 +52,8 @@ fn means(points: &Points) -> Vec<f64> {
     (0..points.dimension()).map(|j| points.column(j).sum::<f64>() / points.len() as f64).collect()
 }
 
-/// The specification's `alpha` is in one over the squared unit of the rows; here it is relative to the mean variance of a column.
+/// The specification's `alpha` is in one over the squared unit of the rows; here it is relative to the mean variance of
+/// a column.
 fn relative(alpha: f64, points: &Points) -> f64 {
     alpha * Rows::new(points.values(), points.dimension(), None).variance()
 }
@@ -385,7 +387,8 @@ fn alone(points: &Points, start: Start, parameters: &Parameters) -> Model {
     model
 }
 
-/// Rows whose likelier map is the annealed one, and rows whose likelier map is the plane's: iris, and a line without noise.
+/// Rows whose likelier map is the annealed one, and rows whose likelier map is the plane's: iris, and a line without
+/// noise.
 fn either_way() -> [(Points, Parameters, Start); 2] {
     let line = Points::new((0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i)]).collect(), 2).unwrap();
     let on_a_line = Parameters { latent: 1, ..Parameters::default() };
@@ -404,7 +407,8 @@ fn of_both_beginnings_the_likelier_end_is_kept_to_the_bit() {
         assert_eq!((&model.map, &model.places, &model.history), (&kept.map, &kept.places, &kept.history));
         assert_eq!((&model.ascent, model.log_likelihood, model.order), (&kept.ascent, kept.log_likelihood, kept.order));
         assert_eq!(model.is_converged, kept.is_converged);
-        // Both are told of: of the one that was not kept by a measuring pass, which adds up in another order than places do.
+        // Both are told of: of the one that was not kept by a measuring pass, which adds up in another order than
+        // places do.
         let [first, second] = &model.candidates[..] else { panic!("{:?}", model.candidates) };
         for (candidate, alone) in [(first, &annealed), (second, &plane)] {
             assert_eq!((candidate.start, candidate.order), (alone.start, alone.order));

@@ -1,4 +1,5 @@
-//! Topographic maps: the same bits on every layout and after every stop, and inputs at the edge of what a map can be asked.
+//! Topographic maps: the same bits on every layout and after every stop, and inputs at the edge of what a map can be
+//! asked.
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};

@@ -53,7 +53,8 @@ fn layouts() -> [Execution; 4] {
     [of(Engine::Ranks, 3), of(Engine::Loop, 1), of(Engine::Ports, 1), of(Engine::MapReduce, 3)]
 }
 
-/// Gives a run up after 0, 1, 2, … leaves and then at ever longer distances until it comes to its end, each time on another layout than the one that goes on.
+/// Gives a run up after 0, 1, 2, … leaves and then at ever longer distances until it comes to its end, each time on
+/// another layout than the one that goes on.
 fn given_up_anywhere<C, M: PartialEq + Debug>(
     leaves: usize,
     fit: impl Fn(&Execution, &mut Cut<C>) -> Result<M, Error>,

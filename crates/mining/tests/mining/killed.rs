@@ -1,4 +1,5 @@
-//! Runs that end at any moment: from each checkpoint that a run offers it goes on to the same bits, on another layout; and no run goes on for long once it is asked to stop.
+//! Runs that end at any moment: from each checkpoint that a run offers it goes on to the same bits, on another layout;
+//! and no run goes on for long once it is asked to stop.
 
 use lehr_data::{Incomplete, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress};
@@ -8,7 +9,8 @@ use lehr_mining::{Engine, Error, Execution, Input, gtm, kmeans, mixture};
 /// The most passes of a step where there is no temperature to come to rest at.
 const STEP_SWEEPS: u64 = 8;
 
-/// Keeps every checkpoint, as a disk would have it at one moment or another, and when it was asked. Stops at one call, if it is to.
+/// Keeps every checkpoint, as a disk would have it at one moment or another, and when it was asked. Stops at one call,
+/// if it is to.
 struct Every<C> {
     offered: Vec<C>,
     asked: Vec<(String, u64)>,
@@ -37,7 +39,8 @@ impl<C: Clone + Send + 'static> Observer for Every<C> {
     }
 }
 
-/// Runs once, and goes on from every checkpoint that was offered; then stops at some calls, after which nothing more may be asked.
+/// Runs once, and goes on from every checkpoint that was offered; then stops at some calls, after which nothing more
+/// may be asked.
 fn goes_on_from_anywhere<C: Clone + Send + 'static, M: PartialEq + std::fmt::Debug>(
     name: &str,
     run: impl Fn(Option<C>, &Execution, &mut Every<C>) -> Result<M, Error>,
@@ -142,7 +145,8 @@ fn mixtures_go_on_from_any_step() {
                 (bits, model.labels, model.sweeps)
             })
         });
-        // Before its first sweeps a fit takes passes of its own (labels, covariances, and with gaps more), and is asked with them.
+        // Before its first sweeps a fit takes passes of its own (labels, covariances, and with gaps more), and is asked
+        // with them.
         assert!(every.longest("fitting") <= 2 * STEP_SWEEPS, "{name}: {}", every.longest("fitting"));
     }
 }

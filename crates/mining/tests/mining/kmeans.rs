@@ -153,7 +153,8 @@ fn a_start_that_is_given_is_the_one_that_there_is() {
     assert_eq!((model.sum_of_squares, model.iterations, model.starts.len()), (1.0, 3, 1));
     assert_eq!((&model.labels[..], &model.centers[..]), (&[0, 0, 1, 1][..], &[0.5, 10.5][..]));
     assert_eq!(run(&points, &from(&[10.5, 0.5]), &Execution::default()).iterations, 1);
-    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes to the farthest row, if one is away from the others.
+    // The worse of two fixed points is what was asked for; a centre that no row is nearest to goes to the farthest row,
+    // if one is away from the others.
     let points = Points::new(vec![0.0, 4.0, 7.0, 9.0], 1).unwrap();
     let worse = run(&points, &from(&[0.0, 5.0]), &Execution::default());
     assert_eq!(worse.clusters.iter().map(|cluster| cluster.rows).collect::<Vec<_>>(), [1, 3]);
@@ -275,7 +276,8 @@ fn a_centre_that_is_left_without_rows_goes_to_the_farthest_row() {
     for execution in executions() {
         let model = run(&points, &parameters, &execution);
         assert_eq!((model.clusters.len(), model.sum_of_squares), (2, 0.25), "{execution:?}");
-        // The first row of those that are as far, in the sweep that finds the centre without one: as many iterations as scikit-learn's.
+        // The first row of those that are as far, in the sweep that finds the centre without one: as many iterations as
+        // scikit-learn's.
         assert_eq!((&model.labels[..], model.best_iterations), (&[1, 1, 0, 0][..], 3), "{execution:?}");
         assert!(model.warnings.is_empty(), "{:?}", model.warnings);
     }

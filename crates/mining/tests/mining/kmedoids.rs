@@ -1,4 +1,5 @@
-//! k-medoids: the least cost where all sets of medoids can be tried, no swap that gains where they cannot, weights, layouts, stops.
+//! k-medoids: the least cost where all sets of medoids can be tried, no swap that gains where they cannot, weights,
+//! layouts, stops.
 
 use lehr_data::dissimilarities::{Dissimilarities, Form, Values};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};

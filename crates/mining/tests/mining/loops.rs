@@ -1,4 +1,5 @@
-//! Which parallel loops the methods of dissimilarities consist of: the table of docs/design/engines.md beside what traces name.
+//! Which parallel loops the methods of dissimilarities consist of: the table of docs/design/engines.md beside what
+//! traces name.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! Mini-batches of a stream: means that can be checked on paper, a plain loop beside them, and the same bits however a run is cut and computed.
+//! Mini-batches of a stream: means that can be checked on paper, a plain loop beside them, and the same bits however a
+//! run is cut and computed.
 
 use lehr_data::{Points, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -256,7 +257,8 @@ fn clusters_that_lie_apart_are_found_from_a_small_part_of_the_rows() {
     let parameters = vector::Parameters { clusters: Some(8), ..vector::Parameters::default() };
     let all = vector::cluster(&points, &parameters, &Execution::default(), &mut Silent).unwrap();
     let model = run(&points, &of(8, 1000));
-    // Set by seed 5: 1.0001 times the objective of all rows at their best centres, and centres nearer than a twentieth of a spread.
+    // Set by seed 5: 1.0001 times the objective of all rows at their best centres, and centres nearer than a twentieth
+    // of a spread.
     assert!(model.objective < 1.01 * all.objective, "{} and {}", model.objective, all.objective);
     for (k, center) in all.centers.chunks_exact(3).enumerate() {
         let far = |other: &[f64]| center.iter().zip(other).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
@@ -278,7 +280,8 @@ fn a_stream_that_drifts_is_followed_if_it_may_forget() {
         centers
     };
     let (remembers, forgets) = (end(None), end(Some(1000.0)));
-    // The mean of all that passed is half the way behind; with a half-life of 1000 rows the mean age is 1000 / ln 2 rows.
+    // The mean of all that passed is half the way behind; with a half-life of 1000 rows the mean age is 1000 / ln 2
+    // rows.
     for (k, offset) in [0.0, 100.0].into_iter().enumerate() {
         assert!((remembers[k] - (offset + 20.46)).abs() < 0.1, "{remembers:?}");
         let behind = offset + 40.46 - forgets[k];

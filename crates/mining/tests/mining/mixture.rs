@@ -59,7 +59,8 @@ fn e16_iris_full_reaches_the_published_optima() {
     assert!(three.icl > three.bic && three.entropy > 0.0);
 }
 
-/// Two components that begin a twentieth of a deviation apart along the unstable direction, and how far apart they end, over how far they began.
+/// Two components that begin a twentieth of a deviation apart along the unstable direction, and how far apart they end,
+/// over how far they began.
 fn growth(points: &Points, critical: &Critical, over: f64) -> f64 {
     let one = &critical.mixture;
     let moved = |sign: f64| one.mean(0).iter().zip(&critical.direction).map(move |(u, d)| u + sign * 0.05 * d);
@@ -167,7 +168,8 @@ fn one_component_is_the_rows_mean_and_covariance_and_its_likelihood_a_closed_for
     }
 }
 
-/// The likelihood of each form contains those of the simpler ones, so it is at least as high from the same clusters; and it never falls on the way.
+/// The likelihood of each form contains those of the simpler ones, so it is at least as high from the same clusters;
+/// and it never falls on the way.
 #[test]
 fn richer_covariances_account_for_more_and_no_sweep_loses_likelihood() {
     for points in [datasets::iris().0, standardised(&datasets::wine().0)] {

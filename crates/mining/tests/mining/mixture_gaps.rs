@@ -1,4 +1,5 @@
-//! Mixtures of rows with missing cells: experiment E16's line of them, closed forms, brute force, and what must not depend on layouts, stops and weights.
+//! Mixtures of rows with missing cells: experiment E16's line of them, closed forms, brute force, and what must not
+//! depend on layouts, stops and weights.
 
 use lehr_data::{Incomplete, Points, datasets, synthetic};
 use lehr_mining::agreement::Agreement;
@@ -102,7 +103,8 @@ fn densities_and_memberships_of_rows_with_gaps_are_integrals_over_what_is_missin
     }
 }
 
-/// Anderson 1957: where the second column is missing at the end, the likeliest Gaussian is the first column's own and the regression of the second on it among the rows that have both.
+/// Anderson 1957: where the second column is missing at the end, the likeliest Gaussian is the first column's own and
+/// the regression of the second on it among the rows that have both.
 #[test]
 fn one_component_of_rows_that_lack_the_second_column_is_the_closed_form() {
     let (x, y) = ([1.0, 2.0, 4.0, 7.0, 8.0, 3.0, 10.0], [2.0, 1.5, 5.0, 6.0, 8.5]);
@@ -258,7 +260,8 @@ fn what_is_found_is_a_fixed_point_of_em_row_by_row() {
     }
 }
 
-/// One sweep is the step of the textbook, from any components: columns that are independent within a component are maximised at once, so there only the objective is the same.
+/// One sweep is the step of the textbook, from any components: columns that are independent within a component are
+/// maximised at once, so there only the objective is the same.
 #[test]
 fn one_sweep_is_a_step_of_em_row_by_row() {
     let (points, _) = synthetic::gaussian_mixture(150, &synthetic::random_components(2, 3, 4.0, 1.0, 2), 2);

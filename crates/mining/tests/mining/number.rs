@@ -113,7 +113,8 @@ fn the_evidence_says_why() {
 
 #[test]
 fn a_number_gives_way_where_annealing_divides_rows_that_have_no_valley() {
-    // Two shops' sizes: the small ones have 3 or 5 people, which are two heaps, the large ones 31 or 33. To divide the large ones by what they sell costs less.
+    // Two shops' sizes: the small ones have 3 or 5 people, which are two heaps, the large ones 31 or 33. To divide the
+    // large ones by what they sell costs less.
     let rows = (0..160).flat_map(|row| {
         let (is_large, step) = (row % 2 == 1, f64::from(row * 37 % 101) / 50.0);
         let people = if is_large { [31.0, 33.0] } else { [3.0, 5.0] }[row as usize / 2 % 2];

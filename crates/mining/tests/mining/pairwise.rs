@@ -1,4 +1,5 @@
-//! Pairwise clustering: the specification's experiments by their numbers, agreement with vectors, known optima, layouts, stopping.
+//! Pairwise clustering: the specification's experiments by their numbers, agreement with vectors, known optima,
+//! layouts, stopping.
 
 use std::path::PathBuf;
 
@@ -163,7 +164,8 @@ fn e14_dissimilarities_that_are_no_distances_are_clustered() {
     let mean = condensed(60, value).iter().sum::<f64>() / 1770.0;
     assert!(model.history[0].temperature < 0.12 * mean);
     assert_eq!(model.clusters.len(), 4);
-    // A constant added to all pairs moves the cost of any labels by c (N - K) / 2, and the critical temperature by c / N.
+    // A constant added to all pairs moves the cost of any labels by c (N - K) / 2, and the critical temperature by c /
+    // N.
     let shifted = matrix(60, |i, j| value(i, j) + 1.0);
     let other = run(&shifted, &clusters(4));
     close(other.critical_temperature - model.critical_temperature, 1.0 / 60.0, 1e-8);

@@ -33,7 +33,8 @@ fn labels_are_the_nearest_centres_and_figures_add_up() {
             };
             let own = distance(model.labels[row] as usize);
             let nearest = (0..7).map(distance).fold(f64::INFINITY, f64::min);
-            // The centres are the means of these labels; the labels were made with centres that a sweep in single precision left.
+            // The centres are the means of these labels; the labels were made with centres that a sweep in single
+            // precision left.
             let slack = if precision == Precision::F64 { 1e-12 } else { 1e-6 };
             assert!(own <= nearest * (1.0 + slack), "row {row}: {own} and {nearest}");
             assert!(model.probabilities[row] > 1.0 / 7.0 - 1e-6 && model.probabilities[row] <= 1.0);
@@ -95,7 +96,8 @@ fn a_final_length_is_a_final_temperature() {
 
 #[test]
 fn many_dimensions_divide_across_the_first_axis_too() {
-    // E3's rectangle: after the first division, along x, each half is unstable along y, which lies exactly across the direction last divided along.
+    // E3's rectangle: after the first division, along x, each half is unstable along y, which lies exactly across the
+    // direction last divided along.
     for dimension in [2, 16, 17, 20, 70] {
         let corners = [[3.0, 1.0], [3.0, -1.0], [-3.0, 1.0], [-3.0, -1.0]];
         let values = corners.iter().flat_map(|xy| [&xy[..], &vec![0.0; dimension - 2]].concat()).collect();

@@ -242,7 +242,8 @@ fn e23_new_items_are_placed_where_they_belong() {
     };
     let placed = interpolate(map, 3, 800, &own, &Interpolation::default(), &two()).unwrap();
     assert!(placed.positions.iter().zip(map).all(|(a, b)| (a - b).abs() < 1e-8));
-    // In a map whose distances are off, too: an item at 0 from one of it is put exactly where that is, of two the first.
+    // In a map whose distances are off, too: an item at 0 from one of it is put exactly where that is, of two the
+    // first.
     let off: Vec<f64> = map.iter().enumerate().map(|(k, x)| x + 0.1 * stream.normal(k as u64)).collect();
     let twin = |item: usize, row: &mut [f64]| {
         own(item, row);

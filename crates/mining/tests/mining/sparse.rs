@@ -1,4 +1,5 @@
-//! Sparse rows: the clusters of the same rows with their zeros, in annealing and k-means, with weights, on any layout, and after a stop.
+//! Sparse rows: the clusters of the same rows with their zeros, in annealing and k-means, with weights, on any layout,
+//! and after a stop.
 
 use lehr_data::{Points, Sparse, datasets, synthetic};
 use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
@@ -11,7 +12,8 @@ use lehr_mining::{Engine, Error, Execution, kmeans};
 use super::acceptance::{partition, unpacked};
 use super::bits::executions;
 
-/// Texts of a few topics, with weights, of which some are 0; two rows are empty, two equal, and the last column is in none.
+/// Texts of a few topics, with weights, of which some are 0; two rows are empty, two equal, and the last column is in
+/// none.
 fn texts() -> Sparse {
     let (drawn, _) = synthetic::topics(6, 120, 400, 30, 5);
     let row = |row: usize| drawn.row(row).0.iter().copied().zip(drawn.row(row).1.iter().copied());

@@ -6,7 +6,8 @@ use lehr_mining::vector::{Checkpoint, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution, kmeans};
 use lehr_numerics::random::Stream;
 
-/// Of rows without any structure there are many optima; in these squares annealing, swaps and breaths end in one that is not the least.
+/// Of rows without any structure there are many optima; in these squares annealing, swaps and breaths end in one that
+/// is not the least.
 const SQUARES: [u64; 6] = [5, 18, 41, 127, 157, 271];
 const CLUSTERS: usize = 9;
 

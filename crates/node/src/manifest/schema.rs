@@ -1,9 +1,10 @@
 //! Values against JSON schemas, with every fault: the part of the standard that our derived schemas use.
 //!
-//! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so. In a file that a person wrote, an
-//! unknown field is a misspelt one.
+//! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so.
+//! In a file that a person wrote, an unknown field is a misspelt one.
 //!
-//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: that of the coming value against the expected one.
+//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
+//! of the coming value against the expected one.
 
 use serde_json::{Map, Value};
 
@@ -243,7 +244,8 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says which value a text stands for.
+    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says which value a text stands
+    /// for.
     ///
     /// # Example
     /// ```

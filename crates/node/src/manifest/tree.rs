@@ -263,7 +263,8 @@ mod tests {
         assert!(Tree::read("a.toml", &text).is_err());
     }
 
-    /// Contents of a file of a mebibyte that cost more than its size: each is read or refused, and all together in a moment.
+    /// Contents of a file of a mebibyte that cost more than its size: each is read or refused, and all together in a
+    /// moment.
     #[test]
     fn no_file_takes_much_more_than_its_bytes() {
         let long = "n".repeat(NAME_MAX + 1);

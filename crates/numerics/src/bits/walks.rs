@@ -10,9 +10,11 @@ use super::rows::{BitRows, SLACK, places_of};
 use crate::forms::Forms;
 use crate::lanes::{Lanes, Real};
 
-/// Words of a block, unless bits are few: 384 columns, whose lines of 64 bytes are three quarters of a first-level cache of 32 KiB.
+/// Words of a block, unless bits are few: 384 columns, whose lines of 64 bytes are three quarters of a first-level
+/// cache of 32 KiB.
 const WORDS: usize = 6;
-/// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that it has half as many at least.
+/// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that
+/// it has half as many at least.
 const BITS: usize = 32;
 /// Rows that are walked together: the lines of a block are fetched once for so many.
 pub(super) const ROWS: usize = 128;
@@ -34,7 +36,8 @@ pub(super) struct Walks {
 }
 
 impl Walks {
-    /// Gets ready for rows of a leaf. How columns are divided is the leaf's, so that results do not depend on which of its rows are walked together.
+    /// Gets ready for rows of a leaf. How columns are divided is the leaf's, so that results do not depend on which of
+    /// its rows are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));

@@ -1,7 +1,7 @@
 //! Lines in the vector registers of aarch64: the only file that names its instructions.
 //!
-//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is nothing
-//! to ask before a kernel is entered, and one copy of it suffices.
+//! Every processor of this family has these instructions, and programs for it are compiled with them. So there is
+//! nothing to ask before a kernel is entered, and one copy of it suffices.
 
 use std::arch::aarch64::*;
 
@@ -10,8 +10,8 @@ use super::{F32Line, F64Line, Lanes};
 /// Runs instructions of the set.
 macro_rules! instructions {
     ($e:expr) => {
-        // SAFETY: the target that this file is compiled for has the instruction set. Loads and stores go through references to lines, or through slices that
-        // were just cut to the numbers read.
+        // SAFETY: the target that this file is compiled for has the instruction set. Loads and stores go through
+        // references to lines, or through slices that were just cut to the numbers read.
         unsafe { $e }
     };
 }

@@ -11,9 +11,9 @@ use super::{F32Line, F64Line, Lanes, Registers};
 /// Runs instructions of the set that the type stands for.
 macro_rules! instructions {
     ($e:expr) => {
-        // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which `dispatch` enters
-        // after asking the processor for it; aligned loads and stores go through references to lines, which are 64-byte aligned, the others through slices
-        // that were just cut to the numbers read.
+        // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
+        // `dispatch` enters after asking the processor for it; aligned loads and stores go through references to lines,
+        // which are 64-byte aligned, the others through slices that were just cut to the numbers read.
         unsafe { $e }
     };
 }

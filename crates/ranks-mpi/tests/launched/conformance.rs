@@ -81,7 +81,8 @@ pub fn all_cases(process: &Process, threads: usize, workers: usize) {
     }
 }
 
-/// Each rank sends each other rank messages that are too long to be sent at once, and short ones behind them, before it receives any.
+/// Each rank sends each other rank messages that are too long to be sent at once, and short ones behind them, before it
+/// receives any.
 pub fn long_messages(process: &Process) {
     const LENGTHS: [usize; 5] = [1 << 20, 3, 1 << 24, 0, 70_001];
     let dispatcher = Dispatcher::new(1).unwrap();
@@ -104,7 +105,8 @@ pub fn long_messages(process: &Process) {
     process.run(&dispatcher, 1, program).unwrap();
 }
 
-/// The first rank of each two sends more short messages, and some long ones between them, than any memory between processes has room for, before the other looks.
+/// The first rank of each two sends more short messages, and some long ones between them, than any memory between
+/// processes has room for, before the other looks.
 pub fn floods(process: &Process) {
     const MESSAGES: u64 = 20_000;
     let dispatcher = Dispatcher::new(1).unwrap();
@@ -135,7 +137,8 @@ pub fn floods(process: &Process) {
     process.run(&dispatcher, 1, program).unwrap();
 }
 
-/// Runs follow each other without a pause, with different numbers of ranks, and one that ends while messages are on their way.
+/// Runs follow each other without a pause, with different numbers of ranks, and one that ends while messages are on
+/// their way.
 pub fn runs_do_not_mix(process: &Process) {
     let dispatcher = Dispatcher::new(2).unwrap();
     for round in 0..30_u64 {

@@ -127,7 +127,8 @@ fn say(ended: Result<Vec<Result<(), Error>>, Error>) -> ExitCode {
     if verdict == "well" { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// All ranks come to a barrier but the culprit, which does not before all others have given it up. Each by a clock that only it moves.
+/// All ranks come to a barrier but the culprit, which does not before all others have given it up. Each by a clock that
+/// only it moves.
 pub fn lateness(process: &Process, threads: usize, culprit: usize) -> ExitCode {
     const BEGUN: u32 = 1;
     const GIVEN_UP: u32 = 2;
@@ -148,7 +149,8 @@ pub fn lateness(process: &Process, threads: usize, culprit: usize) -> ExitCode {
         let outcome = {
             let mut barrier = pin!(comm.barrier());
             assert!(poll_fn(|context| Poll::Ready(barrier.as_mut().poll(context))).await.is_pending());
-            // Messages keep their order: who hears this has what this rank said in the barrier, and then lacks the culprit alone.
+            // Messages keep their order: who hears this has what this rank said in the barrier, and then lacks the
+            // culprit alone.
             for other in others() {
                 aside.send(other, BEGUN, &[0_u8]).await?;
             }

@@ -1,4 +1,5 @@
-//! What both examples of latency measure: `latency.rs` between ranks of a process, `latency_between_processes.rs` of `lehr-ranks-mpi` between processes.
+//! What both examples of latency measure: `latency.rs` between ranks of a process, `latency_between_processes.rs` of
+//! `lehr-ranks-mpi` between processes.
 
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::{Boundary, Communicator, Error, Order};

@@ -15,7 +15,8 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 use crate::settings::Order;
 
-/// Bytes from which on ranks share the work of an operation that works value by value: below, a second synchronisation costs more.
+/// Bytes from which on ranks share the work of an operation that works value by value: below, a second synchronisation
+/// costs more.
 const SHARED_BYTES: usize = 1 << 15;
 
 /// Values that are folded together, so that partial results stay in the nearest cache.
@@ -250,7 +251,8 @@ impl Communicator {
     }
 }
 
-/// Folds one share of everybody's values, in order of rank. `None` stands for this rank, whose values are in `own`, where the result comes.
+/// Folds one share of everybody's values, in order of rank. `None` stands for this rank, whose values are in `own`,
+/// where the result comes.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

@@ -20,8 +20,8 @@ impl Communicator {
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length; [`Error::Mismatch`] if ranks make
-    /// different calls; [`Error::Transport`].
+    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
+    /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -49,7 +49,8 @@ impl Communicator {
         let (to_lower, to_upper) = (bytemuck::cast_slice(to_lower), bytemuck::cast_slice(to_upper));
         let from_lower = bytemuck::cast_slice_mut(from_lower);
         let from_upper = bytemuck::cast_slice_mut(from_upper);
-        // What goes down goes first, and is heard first by who is below: where both neighbours are one rank, the order tells the messages apart.
+        // What goes down goes first, and is heard first by who is below: where both neighbours are one rank, the order
+        // tells the messages apart.
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::Exchange, usize::from(closed), async |steps| {
@@ -128,7 +129,8 @@ impl Communicator {
     /// `result[d]` comes from direction d; `None` beyond an open boundary.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
+    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
+    /// [`Error::Transport`].
     ///
     /// # Panics
     /// If the grid has another number of ranks, or `outgoing` not one entry for each direction.
@@ -159,7 +161,8 @@ impl Communicator {
         let number = grid.digest();
         let to = |direction| grid.towards(rank, direction);
         let mut received = vec![None; outgoing.len()];
-        // In the order of the directions in which messages were sent: that is the order in which they come from one rank.
+        // In the order of the directions in which messages were sent: that is the order in which they come from one
+        // rank.
         if self.exchange.is_none() {
             return self
                 .stepwise(Call::ExchangeOn, number, async |steps| {
@@ -197,7 +200,8 @@ impl Communicator {
     }
 }
 
-/// Takes a message of two, on a ring of two ranks. It has the length of the part that goes down, that part, and the part that goes up. Gives back their lengths; copies them only if both fit.
+/// Takes a message of two, on a ring of two ranks. It has the length of the part that goes down, that part, and the
+/// part that goes up. Gives back their lengths; copies them only if both fit.
 fn take_both(parts: &[&[u8]], from_upper: &mut [u8], from_lower: &mut [u8]) -> (usize, usize) {
     let (downwards, upwards) = match *parts {
         [_, downwards, upwards] => (downwards, upwards),

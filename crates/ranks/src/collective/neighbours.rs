@@ -1,6 +1,7 @@
 //! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
 //!
-//! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up, and its late messages are thrown away.
+//! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up,
+//! and its late messages are thrown away.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -75,7 +76,8 @@ impl Talk<'_> {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until the next message to a rank finds room, so that this rank is not ahead of that one without bound. If that is given up, the message was sent all the same.
+    /// Waits until the next message to a rank finds room, so that this rank is not ahead of that one without bound. If
+    /// that is given up, the message was sent all the same.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }

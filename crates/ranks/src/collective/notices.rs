@@ -108,7 +108,8 @@ impl Communicator {
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
     }
 
-    /// Hears, now and then, the notices for which this rank never waited: one that is always ahead of the others would collect them.
+    /// Hears, now and then, the notices for which this rank never waited: one that is always ahead of the others would
+    /// collect them.
     pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
         if !self.calls.begun.is_multiple_of(BETWEEN) {
             return Ok(());

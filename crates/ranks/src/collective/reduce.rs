@@ -16,10 +16,11 @@ use crate::message::{self, Plain, Reader};
 use crate::reduction::{Fold, Node, fold_ranks};
 
 impl Communicator {
-    /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left before right. On the
-    /// other ranks they are left as they were.
+    /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left
+    /// before right. On the other ranks they are left as they were.
     ///
-    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and go on, before the root has come: by some calls, not without bound.
+    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and go on, before the root has come:
+    /// by some calls, not without bound.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].

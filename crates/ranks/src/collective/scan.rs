@@ -11,7 +11,8 @@ use crate::message::{self, Plain};
 use crate::reduction::{Fold, Node};
 
 impl Communicator {
-    /// Overwrites `values` with the combination of the values of ranks 0 to this one: one fixed tree over rank numbers, left before right.
+    /// Overwrites `values` with the combination of the values of ranks 0 to this one: one fixed tree over rank numbers,
+    /// left before right.
     ///
     /// # Errors
     /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
@@ -34,8 +35,8 @@ impl Communicator {
         self.scan_as(Call::Scan, values, &combine).await
     }
 
-    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; rank 0 keeps its own. Otherwise as
-    /// [`scan`](Self::scan).
+    /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; rank 0 keeps its
+    /// own. Otherwise as [`scan`](Self::scan).
     ///
     /// # Errors
     /// As for [`scan`](Self::scan).

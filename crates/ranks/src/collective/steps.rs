@@ -137,7 +137,8 @@ impl Steps<'_> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // What came, if it was not the message of this call: with a notice its bytes, with another message its number.
+            // What came, if it was not the message of this call: with a notice its bytes, with another message its
+            // number.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
                 let is_notice = envelope.label.context == notices;
@@ -321,7 +322,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As [`reduce`](Self::reduce), but with one partial for each rank.
+    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As
+    /// [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
         values: &[T],
@@ -343,7 +345,8 @@ impl Steps<'_> {
         Ok(Some(own.into_owned()))
     }
 
-    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is passed on while the next is on its way.
+    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
+    /// passed on while the next is on its way.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
@@ -440,7 +443,8 @@ impl Steps<'_> {
                 other.follow(own, order, combine);
                 std::mem::swap(own, &mut other);
             } else {
-                // A place without partner is told by the one without its highest bit, which was its partner in an earlier step.
+                // A place without partner is told by the one without its highest bit, which was its partner in an
+                // earlier step.
                 let highest = if place == 0 { 0 } else { 1 << place.ilog2() };
                 let from = if place < partners { upper + place } else { rank - highest };
                 if place < partners {

@@ -11,7 +11,8 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// Groups per worker: so many that the last to finish is late by a fraction of a per cent, so few that they cost nothing.
+/// Groups per worker: so many that the last to finish is late by a fraction of a per cent, so few that they cost
+/// nothing.
 const GROUPS_PER_WORKER: usize = 64;
 
 /// See the module's page.

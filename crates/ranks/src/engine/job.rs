@@ -20,7 +20,8 @@ pub trait Processes: fmt::Debug + Sync {
     /// for each other, and get cores of their own.
     fn near(&self) -> (usize, usize);
 
-    /// Begins a run: the communicators of this process's ranks, in order of rank. `may_spin` says that each has a worker to itself.
+    /// Begins a run: the communicators of this process's ranks, in order of rank. `may_spin` says that each has a
+    /// worker to itself.
     ///
     /// # Errors
     /// [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].

@@ -1,4 +1,5 @@
-//! Rank tasks: each rank runs the method's loop over its own leaves, and a round is an all-reduce, or one round of a map-reduce.
+//! Rank tasks: each rank runs the method's loop over its own leaves, and a round is an all-reduce, or one round of a
+//! map-reduce.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

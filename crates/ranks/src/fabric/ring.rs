@@ -10,8 +10,8 @@
 //! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
-//! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame does
-//! not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
+//! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame
+//! does not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
 //!
 //! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
 //! seldom has to fetch that line.
@@ -69,8 +69,8 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
 /// The words at an address that other processes see too.
 ///
 /// # Safety
-/// For as long as the program runs there are `count` words at `address`, aligned as words are, which nobody accesses but through [`Word`]. They
-/// are zero before the first end of a ring is made.
+/// For as long as the program runs there are `count` words at `address`, aligned as words are, which nobody accesses
+/// but through [`Word`]. They are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {

@@ -8,8 +8,8 @@ use lehr_sync::Arc;
 
 use crate::communicator::Communicator;
 
-/// The communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that every rank has a core
-/// to itself.
+/// The communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that every rank
+/// has a core to itself.
 ///
 /// For who starts ranks by other means than [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
@@ -22,7 +22,8 @@ pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
         .collect()
 }
 
-/// The ends of a new fabric for `size` ranks that has no path for collectives: those go by messages, as on any other fabric.
+/// The ends of a new fabric for `size` ranks that has no path for collectives: those go by messages, as on any other
+/// fabric.
 pub fn endpoints(size: usize, may_spin: bool) -> Vec<impl super::Fabric + 'static> {
     mail::endpoints(size, may_spin)
 }

@@ -1,5 +1,5 @@
-//! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of ranks, what it
-//! must see. A test program of any fabric includes this file and runs [`all`] on each rank.
+//! What every fabric must do: each case is a program of one rank that knows by itself, from its rank and the number of
+//! ranks, what it must see. A test program of any fabric includes this file and runs [`all`] on each rank.
 
 use std::future::poll_fn;
 use std::ops::Range;
@@ -181,7 +181,8 @@ fn each<T: Copy>(left: &mut [T], right: &[T], combine: impl Fn(T, T) -> T) {
     left.iter_mut().zip(right).for_each(|(left, right)| *left = combine(*left, *right));
 }
 
-/// The oracle of all reductions, in sequence: the tree over ranks that is cut behind the largest power of two each time.
+/// The oracle of all reductions, in sequence: the tree over ranks that is cut behind the largest power of two each
+/// time.
 fn tree<T: Sample>(ranks: Range<usize>, of: &impl Fn(usize) -> Vec<T>, combine: fn(&mut [T], &[T])) -> Vec<T> {
     if ranks.len() == 1 {
         return of(ranks.start);
@@ -405,7 +406,8 @@ async fn matching(comm: &mut Communicator) {
     assert!(matches!(comm.receive::<u16>(rank, 8).await, Err(Error::Decoding { .. })));
 }
 
-/// More messages than any fabric keeps at hand, of lengths around those at which it may treat them differently; in order, and two tags interleaved.
+/// More messages than any fabric keeps at hand, of lengths around those at which it may treat them differently; in
+/// order, and two tags interleaved.
 async fn bursts(comm: &mut Communicator) {
     let (rank, size) = (comm.rank(), comm.size());
     let (next, before) = ((rank + 1) % size, (rank + size - 1) % size);

@@ -252,7 +252,8 @@ fn a_receive_that_is_dropped_has_taken_nothing_and_stands_in_nobodys_way() {
             assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
             comm.send(1, 9, &[0_u8]).await.unwrap();
             comm.receive::<u8>(1, 7).await.unwrap();
-            // All have come. The first message is not for the second receive while the first, which began before it, waits.
+            // All have come. The first message is not for the second receive while the first, which began before it,
+            // waits.
             drop(first);
             assert_eq!(second.await.unwrap(), [0]);
             assert_eq!(comm.receive::<u8>(1, 0).await.unwrap(), [1]);

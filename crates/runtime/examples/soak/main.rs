@@ -1,18 +1,21 @@
-//! A soak of the runtime: random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost.
+//! A soak of the runtime: random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was
+//! lost.
 //!
-//! A *world* is a dispatcher of 1, 2 or 8 workers, a handful of ports with random capacities and policies, and a crowd of tasks: posters, and
-//! consumers by receive, predicate, take, join, choice, gather, exchange, persistent and one-time receivers, and an interleave. Some
-//! tasks panic, some are cancelled at a random moment; half of the worlds are drained, the others aborted in the middle.
+//! A *world* is a dispatcher of 1, 2 or 8 workers, a handful of ports with random capacities and policies, and a crowd
+//! of tasks: posters, and consumers by receive, predicate, take, join, choice, gather, exchange, persistent and
+//! one-time receivers, and an interleave. Some tasks panic, some are cancelled at a random moment; half of the worlds
+//! are drained, the others aborted in the middle.
 //!
-//! The sequential model is a ledger (`ledger.rs`): an item comes into being once and ends once, and how it ended is known. Consumed, left in
-//! its port, given back to its poster, or discarded and reported: those are the ends an item may have. One that is only dropped has been lost. A port
-//! with a single consumer must besides give each poster's items in the poster's order, and the handlers of an interleave must never
-//! overlap where their groups forbid it.
+//! The sequential model is a ledger (`ledger.rs`): an item comes into being once and ends once, and how it ended is
+//! known. Consumed, left in its port, given back to its poster, or discarded and reported: those are the ends an item
+//! may have. One that is only dropped has been lost. A port with a single consumer must besides give each poster's
+//! items in the poster's order, and the handlers of an interleave must never overlap where their groups forbid it.
 //!
-//! Before the worlds it repeats some behaviours of the catalogue as often as that says, which the tests cannot take the time for (`tests/runtime/rounds.rs`).
+//! Before the worlds it repeats some behaviours of the catalogue as often as that says, which the tests cannot take the
+//! time for (`tests/runtime/rounds.rs`).
 //!
-//! `cargo run --release -p lehr-runtime --example soak -- [SECONDS] [SEED]`, or `make soak`. The first world that fails ends the soak with its seed and a
-//! code other than 0; a world that does not end within a minute has failed too.
+//! `cargo run --release -p lehr-runtime --example soak -- [SECONDS] [SEED]`, or `make soak`. The first world that fails
+//! ends the soak with its seed and a code other than 0; a world that does not end within a minute has failed too.
 #![allow(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -73,7 +76,8 @@ fn main() {
     println!("soaked {} s, {worlds} worlds, nothing lost and nothing twice: {sum}", start.elapsed().as_secs());
 }
 
-/// The catalogue's numbers of rounds; a behaviour that fails panics and ends the soak, one that hangs never lets it begin.
+/// The catalogue's numbers of rounds; a behaviour that fails panics and ends the soak, one that hangs never lets it
+/// begin.
 fn repeat(threads: usize) {
     const ROUNDS: usize = 1_000_000;
     let dispatcher = lehr_runtime::Dispatcher::new(threads).expect("threads");

@@ -185,8 +185,8 @@ pub fn run(seed: u64) -> Result<Summary, String> {
         (0..arbitrary.below(2000)).for_each(|_| std::thread::yield_now());
         shared.is_aborted.store(true, Ordering::Relaxed);
     } else {
-        // The posters that are left come to their end; then nothing more will come. One may wait for a place at a port whose
-        // consumers have all been cancelled: it is told when the ports close.
+        // The posters that are left come to their end; then nothing more will come. One may wait for a place at a port
+        // whose consumers have all been cancelled: it is told when the ports close.
         (0..arbitrary.below(2000)).for_each(|_| std::thread::yield_now());
         if arbitrary.one_in(2) {
             let begin = Instant::now();
@@ -270,7 +270,8 @@ async fn post(shared: Shared, poster: usize, items: usize, mut arbitrary: Arbitr
             }
             _ => {
                 let mut item = item;
-                // Cancelled while it waits, or lost from the port afterwards: from here this ledger cannot tell the two apart.
+                // Cancelled while it waits, or lost from the port afterwards: from here this ledger cannot tell the two
+                // apart.
                 item.may(End::Withdrawn);
                 give_back(port.post_wait(item).await.map_err(|refused| refused.item));
             }

@@ -6,8 +6,9 @@
 //! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
 //! stays counted. The port shows it to the next in line when the choice looks.
 //!
-//! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for each
-//! choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends them.
+//! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for
+//! each choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends
+//! them.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -293,8 +294,9 @@ choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, 
 /// Waits for the first of several branches. Use it in place of [`choice!`](crate::choice) for branches whose number is
 /// known only at run time, or that are made elsewhere.
 ///
-/// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are dropped before
-/// the output is given: their items are in their ports, at their places. Cancel-safe, as its branches are.
+/// If several are ready, the first in order wins, unless the choice is made [`fair`](Choice::fair). The others are
+/// dropped before the output is given: their items are in their ports, at their places. Cancel-safe, as its branches
+/// are.
 ///
 /// Cost: a poll of each branch up to the winner, each time the choice is woken. Branches after the winner that were
 /// never polled never registered. No allocation for a tuple.
@@ -339,8 +341,8 @@ impl<B: Choices> Choice<B> {
     /// Polls the branches in a new random order each time, each order equally likely, so that none is preferred in the
     /// long run.
     ///
-    /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the dispatcher.
-    /// For draws that can be repeated: [`fair_by`](Self::fair_by).
+    /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the
+    /// dispatcher. For draws that can be repeated: [`fair_by`](Self::fair_by).
     ///
     /// # Example
     /// ```
@@ -454,8 +456,8 @@ pub fn branch<F: Cancellable>(future: F) -> F {
 /// have one type. Exactly one handler runs. Before it does, the other branches are dropped: their items are in their
 /// ports, at their places, and nothing stays registered. Cancel-safe while it waits.
 ///
-/// If several branches are ready at once, the first declared wins. `fair;` before the branches draws an order for each choice
-/// instead; `fair(&mut ties);` draws it from a [`TieBreaker`].
+/// If several branches are ready at once, the first declared wins. `fair;` before the branches draws an order for each
+/// choice instead; `fair(&mut ties);` draws it from a [`TieBreaker`].
 ///
 /// The patterns must always match, because a branch gives the output of its future. For a receive that is a `Result`,
 /// so the handler must deal with a closed port.
@@ -488,8 +490,8 @@ macro_rules! choice {
     ($($branches:tt)+) => { $crate::__choice!([] () () $($branches)+) };
 }
 
-/// Reads the branches of [`choice!`] one by one: how ties are broken, the futures so far, the patterns and handlers so far, the
-/// rest.
+/// Reads the branches of [`choice!`] one by one: how ties are broken, the futures so far, the patterns and handlers so
+/// far, the rest.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __choice {

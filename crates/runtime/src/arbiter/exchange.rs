@@ -5,7 +5,8 @@
 //! every pair of ranks needs n² of them. An exchange looks into the one port and takes the oldest item of each source,
 //! or nothing.
 //!
-//! While it waits it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the set.
+//! While it waits it leaves a [`CountingFilter`] at the port, so that it is woken once, by the item that completes the
+//! set.
 
 use std::fmt;
 use std::future::Future;
@@ -133,9 +134,9 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// Waits until the port holds an item from each of the named sources, and takes the oldest of each together. They come
 /// in the order in which the sources are named; a source named twice gives its two oldest.
 ///
-/// Everything else stays: later items of the same sources, for the next stage, and items of others. Cancel-safe: until all are
-/// there, all stay in the port, visible to others. It may be awaited again, through `&mut`, for the items of the next stage,
-/// and then allocates nothing.
+/// Everything else stays: later items of the same sources, for the next stage, and items of others. Cancel-safe: until
+/// all are there, all stay in the port, visible to others. It may be awaited again, through `&mut`, for the items of
+/// the next stage, and then allocates nothing.
 ///
 /// Sources are compared under the port's lock, as by a predicate.
 ///
@@ -143,8 +144,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// one taken, is compared with each source that is still missing. Two small allocations the first time it has to wait.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison
-/// panics.
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source;
+/// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
 ///
 /// # Example
 /// ```
@@ -270,7 +271,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Waits, or waits on: writes down which sources are missing. Those named more than once count under their first name.
+    /// Waits, or waits on: writes down which sources are missing. Those named more than once count under their first
+    /// name.
     fn wait(
         &mut self,
         state: &mut State<T>,

@@ -37,7 +37,8 @@ mod sealed {
     pub trait Results {}
 }
 
-/// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and failures. Sealed.
+/// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and
+/// failures. Sealed.
 pub trait Results: sealed::Results + Unpin {
     /// The type of a success.
     type Success;
@@ -50,7 +51,8 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// Registrations of a gather: of one port for the total, the first failure and the last success asked for; or of two ports.
+/// Registrations of a gather: of one port for the total, the first failure and the last success asked for; or of two
+/// ports.
 pub type Tickets = [Option<Ticket>; 3];
 
 /// The output of a gather: successes and failures.
@@ -58,7 +60,8 @@ pub type Gathered<R> = Result<(Vec<<R as Results>::Success>, Vec<<R as Results>:
 
 type Gathering<R> = Poll<Gathered<R>>;
 
-/// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at once.
+/// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at
+/// once.
 ///
 /// `results` is one port of `Result`s, or a port of successes with a port of failures. Of one port the oldest are
 /// taken. Of two, failures are taken first, so that none is left behind for a success. Items beyond the total stay in
@@ -69,8 +72,8 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that are there stay. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two
-/// ports are one.
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that are there
+/// stay. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
 ///
 /// # Example
 /// ```
@@ -116,8 +119,8 @@ impl<R: Results> Gather<R> {
         self
     }
 
-    /// Ends with success number `count` too. Of two ports it gives the failures that are there as well, as far as the total
-    /// goes.
+    /// Ends with success number `count` too. Of two ports it gives the failures that are there as well, as far as the
+    /// total goes.
     ///
     /// # Example
     /// ```

@@ -1,8 +1,8 @@
 //! One or more items of each of several ports, atomically.
 //!
 //! A join holds nothing while it waits. When one of its ports has enough it is woken, locks all its ports in ascending
-//! identity, and takes from all or from none. So of two joins that want the same items one always gets on, and two joins can
-//! never each hold half.
+//! identity, and takes from all or from none. So of two joins that want the same items one always gets on, and two
+//! joins can never each hold half.
 
 use std::fmt;
 use std::future::Future;
@@ -49,7 +49,8 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn close(&self, branch: usize);
     #[doc(hidden)]
     fn refuse_left(&self, branch: usize);
-    /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks, allows it.
+    /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks,
+    /// allows it.
     #[doc(hidden)]
     fn poll(
         &self,
@@ -83,8 +84,8 @@ impl<B: Branches> fmt::Debug for Join<B> {
 
 /// Waits until every port holds the items asked of it, and takes all of them at once, in the order of the ports.
 ///
-/// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may differ.
-/// Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
+/// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
+/// differ. Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
 ///
 /// Single receives at the same ports go first; among joins and takes, the first to look wins. But not for ever. A join
 /// that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it lets
@@ -93,7 +94,8 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Cost: one lock a port; no allocation for a tuple of ports.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) at once if a port is named twice; [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if a port is closed and lacks items.
+/// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) at once if a port is named twice;
+/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if a port is closed and lacks items.
 ///
 /// # Example
 /// ```
@@ -222,7 +224,8 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the join keeps waiting.
+    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the
+    /// join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,

@@ -111,7 +111,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Cancels it once `time` has passed on `clock`, counted from [`build`](Self::build). An outer deadline that is earlier stays.
+    /// Cancels it once `time` has passed on `clock`, counted from [`build`](Self::build). An outer deadline that is
+    /// earlier stays.
     ///
     /// Cost: one timer, which goes when the last clone of the context does.
     ///
@@ -144,7 +145,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Posts errors that happen in it to `port`, as [`on_error`](Self::on_error). If the port refuses, the error goes one level out.
+    /// Posts errors that happen in it to `port`, as [`on_error`](Self::on_error). If the port refuses, the error goes
+    /// one level out.
     ///
     /// The post carries the context outside this one, so that a handler of the port that fails reports there.
     ///
@@ -184,7 +186,8 @@ impl ContextBuilder {
         self
     }
 
-    /// Makes the context. Cost: one allocation, two where baggage stays, one more for cancellation and for a deadline each.
+    /// Makes the context. Cost: one allocation, two where baggage stays, one more for cancellation and for a deadline
+    /// each.
     ///
     /// # Example
     /// See [`ContextBuilder`].

@@ -31,7 +31,8 @@ mod local {
     }
 }
 
-/// Shows the thread's place to `look`, which must not drop a context: that may come back here. Nothing if the thread is ending.
+/// Shows the thread's place to `look`, which must not drop a context: that may come back here. Nothing if the thread is
+/// ending.
 fn with_local<R>(look: impl FnOnce(&mut Local) -> R) -> Option<R> {
     local::LOCAL.try_with(|local| look(&mut local.borrow_mut())).ok()
 }

@@ -1,4 +1,5 @@
-//! The way of errors: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to the process's hook.
+//! The way of errors: once, to the innermost sink; from a sink that fails, one level out; from the outermost level to
+//! the process's hook.
 
 use std::any::Any;
 use std::error::Error;
@@ -293,10 +294,11 @@ type Hook = dyn Fn(&ContextError) + Send + Sync;
 
 static HOOK: Setting<Hook> = Setting::new();
 
-/// Sets the hook for errors that no context has a sink for: panics of detached tasks among them. Replaces the hook set before.
+/// Sets the hook for errors that no context has a sink for: panics of detached tasks among them. Replaces the hook set
+/// before.
 ///
-/// Without a hook they are written to standard error, a line each; never dropped. The hook runs on the thread where the error
-/// ended and must not panic: that panic is then the last thing written about the error.
+/// Without a hook they are written to standard error, a line each; never dropped. The hook runs on the thread where the
+/// error ended and must not panic: that panic is then the last thing written about the error.
 ///
 /// # Example
 /// ```

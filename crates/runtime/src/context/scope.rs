@@ -35,7 +35,8 @@ impl Context {
 
     /// Runs a future in this context, until it ends or the context does.
     ///
-    /// When the context is cancelled or its deadline passes, the future is dropped at the next poll, which follows at once.
+    /// When the context is cancelled or its deadline passes, the future is dropped at the next poll, which follows at
+    /// once.
     ///
     /// # Errors
     /// The future's own error as a [`ContextError`] with this call's place in its trail; a failure from a deeper call

@@ -14,11 +14,12 @@ use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
 use super::worker::{Role, serve};
 use super::{ABORTING, Shared, with_current};
 
-/// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a worker,
-/// a spare thread takes over the tasks of that worker meanwhile; elsewhere it is just a call.
+/// Runs a section that blocks its thread: a system call, a lock held for long, a computation that does not wait. On a
+/// worker, a spare thread takes over the tasks of that worker meanwhile; elsewhere it is just a call.
 ///
 /// `reason` is the text that a watchdog reports while it lasts. Inside, the thread counts as none of the dispatcher's:
-/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so that it may borrow, and thread-local state is unchanged.
+/// [`block_on`](crate::block_on) is allowed. The section runs on the calling thread, so that it may borrow, and
+/// thread-local state is unchanged.
 ///
 /// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
 ///
@@ -136,8 +137,8 @@ impl Drop for Section<'_> {
             let is_too_many = state.on_duty.len() > state.sections;
             state.on_duty.iter().filter(|_| is_too_many).map(|spare| spare.slot).collect()
         };
-        // One that sleeps is to leave. If none does, each will see the surplus before it sleeps: the lock of the sleepers orders its
-        // last look after ours.
+        // One that sleeps is to leave. If none does, each will see the surplus before it sleeps: the lock of the
+        // sleepers orders its last look after ours.
         let _ = slots.into_iter().any(|slot| self.0.sleep.call_back(slot));
     }
 }

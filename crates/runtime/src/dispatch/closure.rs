@@ -105,7 +105,8 @@ impl Closure {
     fn put<F: FnOnce() + Send + 'static, const IS_COUNTED: bool>(closure: F) -> Self {
         debug_assert!(fits::<F>());
         let mut cell = Cells::get();
-        // SAFETY: the room is as large as the closure and aligned as strictly (`fits`), and an empty cell holds nothing.
+        // SAFETY: the room is as large as the closure and aligned as strictly (`fits`), and an empty cell holds
+        // nothing.
         unsafe { cell.room.as_mut_ptr().cast::<F>().write(closure) };
         cell.acts = const { &Acts { call: call::<F>, drop: drop_in::<F>, is_counted: IS_COUNTED } };
         Self { cell: ManuallyDrop::new(cell) }
@@ -118,7 +119,8 @@ impl Closure {
         // SAFETY: `this` is not used or dropped afterwards, so the box has one owner.
         let cell = unsafe { ManuallyDrop::take(&mut this.cell) };
         let call = cell.acts.call;
-        // Unwind safety: what the closure held is gone with it. SAFETY: the cell holds the closure that `acts` were made for.
+        // Unwind safety: what the closure held is gone with it. SAFETY: the cell holds the closure that `acts` were
+        // made for.
         catch_unwind(AssertUnwindSafe(|| unsafe { call(cell) })).map_err(|payload| panic_message(payload.as_ref()))
     }
 
@@ -142,8 +144,8 @@ impl Closure {
 
 impl Drop for Closure {
     fn drop(&mut self) {
-        // SAFETY: the room holds the closure that `acts` were made for: only `call` and `into_raw` take the cell, and then this does
-        // not run. If the destructor panics, the cell is lost and nothing else.
+        // SAFETY: the room holds the closure that `acts` were made for: only `call` and `into_raw` take the cell, and
+        // then this does not run. If the destructor panics, the cell is lost and nothing else.
         unsafe { (self.cell.acts.drop)(&mut self.cell.room) };
         // SAFETY: nobody uses a value after it was dropped.
         Cells::put(unsafe { ManuallyDrop::take(&mut self.cell) });

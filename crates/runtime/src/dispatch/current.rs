@@ -1,4 +1,5 @@
-//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so that it is one pointer.
+//! The role of the calling thread: a worker of some dispatcher, or none. Asked at every wake, so that it is one
+//! pointer.
 
 use std::cell::Cell;
 use std::ptr;
@@ -190,8 +191,9 @@ use modelled::CURRENT;
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // A model takes thread-local state away before a thread has ended; it is no longer a worker then.
     let current = CURRENT.try_with(Cell::get).unwrap_or(ptr::null());
-    // SAFETY: null, or set by `live`, which borrows the worker until it has taken the pointer away again; this thread is inside `live`
-    // now, so the worker outlives this call, and `look` cannot keep the reference beyond it. The worker is only ever shared.
+    // SAFETY: null, or set by `live`, which borrows the worker until it has taken the pointer away again; this thread
+    // is inside `live` now, so the worker outlives this call, and `look` cannot keep the reference beyond it. The
+    // worker is only ever shared.
     look(unsafe { current.as_ref() })
 }
 
@@ -200,8 +202,8 @@ pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds its item at once would
-/// otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
+/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds its item
+/// at once would otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {

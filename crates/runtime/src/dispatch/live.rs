@@ -1,4 +1,5 @@
-//! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their wakers are.
+//! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their
+//! wakers are.
 //!
 //! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
 //! are hardly ever contended.
@@ -93,8 +94,8 @@ impl Live {
 
     /// Builds a task around a guard and puts it on the list.
     pub(crate) fn admit<T>(&self, build: impl FnOnce(Guard) -> Spawned<T>) -> Spawned<T> {
-        // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which costs
-        // nothing but contention.
+        // The last part is for threads that are not workers; a worker of another dispatcher may share a part, which
+        // costs nothing but contention.
         let outside = self.inner.parts.len() - 1;
         let part = super::with_current(|current| current.map_or(outside, |current| current.index.min(outside)));
         let slot = {
@@ -155,8 +156,9 @@ impl Live {
     /// From here on, an ending task unparks the calling thread.
     pub(crate) fn wait_begin(&self) {
         *self.inner.drainer.lock() = Some(thread::current());
-        // Relaxed: published by the locks of the parts. The drainer takes each part's lock after this store, and an ending
-        // task reads the flag under its part's lock: either the drainer sees the task gone, or the task sees the flag.
+        // Relaxed: published by the locks of the parts. The drainer takes each part's lock after this store, and an
+        // ending task reads the flag under its part's lock: either the drainer sees the task gone, or the task sees the
+        // flag.
         self.inner.is_awaited.store(1, Ordering::Relaxed);
     }
 

@@ -15,8 +15,8 @@ use crate::context::closure_panicked;
 /// A piece of work: a task to be polled once, or a closure to be called once. The closure is a user's, or a parallel
 /// region that would like help. Dropped, it cancels the task or drops the closure.
 ///
-/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free to say which: it
-/// is [`CALL`] for a closure.
+/// The word is the task's or the closure's own pointer. Both are aligned to a word, so the lowest bit is free to say
+/// which: it is [`CALL`] for a closure.
 pub(crate) struct Job(NonNull<()>);
 
 const CALL: usize = 1;
@@ -49,7 +49,8 @@ impl Job {
     /// Whether it is a closure that a shutdown reports.
     #[inline]
     pub(crate) fn is_counted_call(&self) -> bool {
-        // SAFETY: the word came from `Closure::into_raw`; what is made of it here is not dropped, so `self` still owns it.
+        // SAFETY: the word came from `Closure::into_raw`; what is made of it here is not dropped, so `self` still owns
+        // it.
         self.is_call() && unsafe { ManuallyDrop::new(Closure::from_raw(untagged(self.0))) }.is_counted()
     }
 
@@ -65,7 +66,8 @@ impl Job {
     #[inline]
     unsafe fn reopen(&self) -> Opened {
         if self.is_call() {
-            // SAFETY: the bit says that `call` made this of `Closure::into_raw`, and the caller that nobody takes it twice.
+            // SAFETY: the bit says that `call` made this of `Closure::into_raw`, and the caller that nobody takes it
+            // twice.
             Opened::Call(unsafe { Closure::from_raw(untagged(self.0)) })
         } else {
             // SAFETY: likewise, `task` made this of `Runnable::into_raw`.

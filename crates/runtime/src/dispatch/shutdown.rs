@@ -21,9 +21,9 @@ const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Accept nothing new from outside, let tasks that run, are queued or wait come to their end, and abort the rest after
-    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
-    /// it, and its thread ends by itself as soon as the poll does.
+    /// Accept nothing new from outside, let tasks that run, are queued or wait come to their end, and abort the rest
+    /// after `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can
+    /// stop it, and its thread ends by itself as soon as the poll does.
     Drain {
         /// How long to wait.
         limit: Duration,
@@ -39,8 +39,8 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of interleaves are
-    /// tasks too.
+    /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of
+    /// interleaves are tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
     pub aborted: usize,
@@ -194,8 +194,8 @@ impl Dispatcher {
         }
         if own == 0 {
             for worker in workers {
-                // A worker catches the panics of tasks; one that panicked itself is our bug and is passed on, except while
-                // another panic is already on its way.
+                // A worker catches the panics of tasks; one that panicked itself is our bug and is passed on, except
+                // while another panic is already on its way.
                 if let Err(payload) = worker.join()
                     && !std::thread::panicking()
                 {
@@ -218,9 +218,9 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, because it looks
-    /// into the common queue until all tasks are gone. After the owner's last look, [`drop_late`](Self::drop_late) says
-    /// who does.
+    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, because it
+    /// looks into the common queue until all tasks are gone. After the owner's last look,
+    /// [`drop_late`](Self::drop_late) says who does.
     ///
     /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when
     /// it is dropped, and then the thread would wait for itself.
@@ -237,11 +237,11 @@ impl Shared {
     /// core may queue work that nobody else will ever look at. Call it after the work is in the common queue and after
     /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
-    /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no thread to give, the
-    /// caller does.
+    /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no
+    /// thread to give, the caller does.
     pub(crate) fn drop_late(&self) {
-        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the last
-        // look at the queues. So either we see the flag, or the owner sees the work.
+        // Relaxed: the caller's fence orders its push before this, the fence in `drop_leftovers` the flag before the
+        // last look at the queues. So either we see the flag, or the owner sees the work.
         if self.is_swept.load(Ordering::Relaxed) == 1 {
             self.drop_late_elsewhere();
         }
@@ -262,8 +262,8 @@ impl Shared {
 
 /// Drops the queued closures, and those that others are about to queue; gives the number of closures.
 ///
-/// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can. That is waited for, so that
-/// no destructor runs after the end; but not for ever.
+/// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can.
+/// That is waited for, so that no destructor runs after the end; but not for ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0

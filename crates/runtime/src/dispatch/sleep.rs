@@ -1,5 +1,5 @@
-//! Decides when a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are in
-//! `SLEEP.md` beside this file.
+//! Decides when a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are
+//! in `SLEEP.md` beside this file.
 //!
 //! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look. A
 //! thread that queues work for everybody wakes a sleeper only if nobody is searching. While some workers are awake and
@@ -85,8 +85,8 @@ impl Sleep {
         Self::with_spares(workers, 0, watch)
     }
 
-    /// Nobody searches, nobody sleeps. There are places for spare threads, who take part in the place of a worker. `watch` is how
-    /// often the sleeper on watch gets up.
+    /// Nobody searches, nobody sleeps. There are places for spare threads, who take part in the place of a worker.
+    /// `watch` is how often the sleeper on watch gets up.
     pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
         let workers = everybody + spares;
         assert!(workers < SEARCHING_MASK, "more workers than the word can count");
@@ -113,10 +113,11 @@ impl Sleep {
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Says that work was queued for everybody: wakes a sleeper if nobody is searching. Call it after the work is in its queue.
+    /// Says that work was queued for everybody: wakes a sleeper if nobody is searching. Call it after the work is in
+    /// its queue.
     pub fn notify(&self) {
-        // Orders the caller's write to a queue before the load below, against the fences in `sleep` and `stop_search`, which
-        // order a change of `word` before a look at the queues: one of the two sees the other.
+        // Orders the caller's write to a queue before the load below, against the fences in `sleep` and `stop_search`,
+        // which order a change of `word` before a look at the queues: one of the two sees the other.
         fence(Ordering::SeqCst);
         // Relaxed: the fence above is what orders it.
         let word = self.word.load(Ordering::Relaxed);
@@ -125,7 +126,8 @@ impl Sleep {
         }
     }
 
-    /// Whether somebody sleeps and nobody searches: a task queued now is seen by no one soon, unless somebody rings. Perhaps out of date.
+    /// Whether somebody sleeps and nobody searches: a task queued now is seen by no one soon, unless somebody rings.
+    /// Perhaps out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; what is missed here, the watch sees.
@@ -147,8 +149,8 @@ impl Sleep {
         if self.watch.is_none() {
             return self.notify();
         }
-        // Relaxed and without a fence: the caller is awake, so whoever falls asleep meanwhile sees that not everybody sleeps, and goes
-        // on watch unless somebody is; SLEEP.md, case 6.
+        // Relaxed and without a fence: the caller is awake, so whoever falls asleep meanwhile sees that not everybody
+        // sleeps, and goes on watch unless somebody is; SLEEP.md, case 6.
         let word = self.word.load(Ordering::Relaxed);
         if word & SEARCHING_MASK == 0
             && word >= SLEEPING
@@ -194,8 +196,8 @@ impl Sleep {
         if is_on_watch {
             self.count_look();
         }
-        // Orders the change of `word` before the last look. Pairs with the fence in `notify`: a poster either sees us asleep,
-        // or queued its work early enough for the last look to see it.
+        // Orders the change of `word` before the last look. Pairs with the fence in `notify`: a poster either sees us
+        // asleep, or queued its work early enough for the last look to see it.
         fence(Ordering::SeqCst);
         if is_wanted() && self.stay_awake(worker) {
             return;
@@ -231,7 +233,8 @@ impl Sleep {
             return Relief::Needed;
         }
         sleeper.is_on_watch = false;
-        // Relaxed: under the lock. Whoever is woken from here on sees, when it queues work for itself, that nobody is on watch.
+        // Relaxed: under the lock. Whoever is woken from here on sees, when it queues work for itself, that nobody is
+        // on watch.
         self.word.fetch_sub(WATCHED, Ordering::Relaxed);
         Relief::Quiet
     }
@@ -269,14 +272,14 @@ impl Sleep {
     fn wake_one(&self) {
         let sleeper = {
             let mut list = self.list.lock();
-            // Relaxed: under the lock, which every change of the high half and every falling asleep takes. If somebody else
-            // has been roused meanwhile, that worker searches and will see our work; see SLEEP.md, case 3.
+            // Relaxed: under the lock, which every change of the high half and every falling asleep takes. If somebody
+            // else has been roused meanwhile, that worker searches and will see our work; see SLEEP.md, case 3.
             if self.word.load(Ordering::Relaxed) & SEARCHING_MASK != 0 {
                 return;
             }
             let Some(sleeper) = list.pop() else { return };
-            // Relaxed: under the lock. The woken one counts as searching from here on, so that the next poster need not wake
-            // another.
+            // Relaxed: under the lock. The woken one counts as searching from here on, so that the next poster need not
+            // wake another.
             self.word.fetch_sub(sleeper.weight(), Ordering::Relaxed);
             sleeper
         };

@@ -5,8 +5,8 @@
 //! the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. Either its owner
 //! has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present pace.
 //!
-//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is looked at less
-//! and less often.
+//! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is
+//! looked at less and less often.
 //!
 //! Halves of forks wait in queues of their own, and are taken at once, because a fork asks for help. But looking for
 //! them is rationed in the same way, unless the last one that was taken was worth the trip.
@@ -130,8 +130,8 @@ impl Thief {
         let turns = shared.counters[victim].turns();
         let queued = shared.stealers[victim].len();
         if turns == seen.turns {
-            // In one job, or in none, since that look: from here on whatever comes into its queue waits. Looking is free to a
-            // worker that does not touch its queue.
+            // In one job, or in none, since that look: from here on whatever comes into its queue waits. Looking is
+            // free to a worker that does not touch its queue.
             seen.pause = Duration::ZERO;
             return queued > 0 && past >= STUCK;
         }

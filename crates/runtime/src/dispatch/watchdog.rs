@@ -78,8 +78,9 @@ impl Doing {
     }
 }
 
-/// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an [`Inspector`](crate::Inspector) shows
-/// of its task. Names nest; the watchdog tells the innermost, the inspector the outermost.
+/// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an
+/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog tells the innermost, the inspector the
+/// outermost.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
 /// watchdog, also two uncontended locks.

@@ -38,8 +38,8 @@ pub struct Counters {
 
 /// The counters of one worker: written by it alone, read by anyone.
 pub(crate) struct Tally {
-    /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner at a
-    /// shutdown which workers are in user code.
+    /// Beginnings and ends of jobs: odd while one runs. A thief sees by it whether its victim is getting on, the owner
+    /// at a shutdown which workers are in user code.
     turns: AtomicUsize,
     /// Closures called.
     calls: AtomicUsize,

@@ -1,7 +1,7 @@
 //! The second half of a fork, on the stack of who forked it, for others to take.
 //!
-//! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has been set. So
-//! a queue holds one pointer of it, [`Fork`], and a fork allocates nothing.
+//! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has
+//! been set. So a queue holds one pointer of it, [`Fork`], and a fork allocates nothing.
 //!
 //! A fork is done once. It comes out of its queue once, and the worker that has it either runs it or gives it back to
 //! its owner.

@@ -41,8 +41,8 @@ pub struct Latch {
     sleeper: Cell<Option<thread::Thread>>,
 }
 
-// SAFETY: the cell is written by the owner alone and only while `AWAKE`, and read by the other only while `ASLEEP`; the exchange
-// between the two states orders them.
+// SAFETY: the cell is written by the owner alone and only while `AWAKE`, and read by the other only while `ASLEEP`; the
+// exchange between the two states orders them.
 unsafe impl Sync for Latch {}
 
 impl Default for Latch {
@@ -69,13 +69,15 @@ impl Latch {
         }
     }
 
-    /// Sleeps until the end, until `limit` has passed, or for no reason; the owner only. A model has no clock, and no limit.
+    /// Sleeps until the end, until `limit` has passed, or for no reason; the owner only. A model has no clock, and no
+    /// limit.
     pub fn sleep(&self, limit: Duration) {
         // Relaxed: only the owner writes `ASLEEP`; an end that is missed here is seen by the exchange, or rings.
         if self.state.load(Ordering::Relaxed) != ASLEEP {
             // SAFETY: not `ASLEEP`, and only we write that: the other does not read the cell.
             unsafe { *self.sleeper.exclusive() = Some(thread::current()) };
-            // Release: publishes the name to the failing exchange in `set`. Relaxed on failure: the caller looks again by `end`.
+            // Release: publishes the name to the failing exchange in `set`. Relaxed on failure: the caller looks again
+            // by `end`.
             if self.state.compare_exchange(AWAKE, ASLEEP, Ordering::Release, Ordering::Relaxed).is_err() {
                 return;
             }
@@ -92,13 +94,16 @@ impl Latch {
             End::Done => DONE,
             End::Returned => RETURNED,
         };
-        // SAFETY: the caller's promise; not used after the end is written, from when on the owner may take the latch away.
+        // SAFETY: the caller's promise; not used after the end is written, from when on the owner may take the latch
+        // away.
         let state = unsafe { &(*this).state };
-        // Release: publishes what was done; pairs with the Acquire in `end`. Acquire on failure: pairs with the Release in `sleep`.
+        // Release: publishes what was done; pairs with the Acquire in `end`. Acquire on failure: pairs with the Release
+        // in `sleep`.
         if state.compare_exchange(AWAKE, end, Ordering::Release, Ordering::Acquire).is_ok() {
             return;
         }
-        // SAFETY: `ASLEEP`, as nobody else ends it: the owner has written the cell, does not write it again, and keeps the latch.
+        // SAFETY: `ASLEEP`, as nobody else ends it: the owner has written the cell, does not write it again, and keeps
+        // the latch.
         let sleeper = unsafe { (*this).sleeper.shared().clone() };
         // Release: as above.
         state.store(end, Ordering::Release);
@@ -109,8 +114,8 @@ impl Latch {
 
     /// [`set`](Self::set) for a latch that is held by a count.
     pub fn set_counted(self: &Arc<Self>) {
-        // SAFETY: the count keeps it. That nobody else ends it is the caller's to see to; a second end would be harmless here, the latch
-        // being alive: it reads a name that is no longer written.
+        // SAFETY: the count keeps it. That nobody else ends it is the caller's to see to; a second end would be
+        // harmless here, the latch being alive: it reads a name that is no longer written.
         unsafe { Self::set(Arc::as_ptr(self), End::Done) };
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! Spawned closures are in a list of the scope's own. A worker that comes to help registers in the scope and runs
 //! closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called through
-//! the common queue, so that they come only when they have nothing else on their stack. This is because a spawn may outlive
-//! the fork that it was made in. A worker that waits for that fork must not run it (see `docs/design/fork-join.md`).
+//! the common queue, so that they come only when they have nothing else on their stack. This is because a spawn may
+//! outlive the fork that it was made in. A worker that waits for that fork must not run it (see
+//! `docs/design/fork-join.md`).
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -69,8 +70,8 @@ impl std::fmt::Debug for Scope<'_> {
 /// dispatcher of one, your thread runs all of it after `body`. Spawned closures must not wait for others by their own
 /// means.
 ///
-/// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds. [`join`](super::join) is for
-/// smaller ones.
+/// Cost: one allocation a spawn, and a lock that the helpers share: for pieces of many microseconds.
+/// [`join`](super::join) is for smaller ones.
 ///
 /// # Panics
 /// If `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the first.
@@ -115,9 +116,10 @@ impl<'scope> Scope<'scope> {
     /// See [`scope()`].
     pub fn spawn(&self, body: impl FnOnce(&Scope<'scope>) + Send + 'scope) {
         let body: Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope> = Box::new(body);
-        // SAFETY: only lifetimes change. What the closure borrows lives for `'scope`, and `scope` does not return, by result or by panic,
-        // before every closure of the list has been called and is gone (`Core::finish` waits for `left`, which falls after that).
-        // The `Scope` it is given has the same layout for every lifetime, and lets it spawn only what it could have borrowed itself.
+        // SAFETY: only lifetimes change. What the closure borrows lives for `'scope`, and `scope` does not return, by
+        // result or by panic, before every closure of the list has been called and is gone (`Core::finish` waits for
+        // `left`, which falls after that). The `Scope` it is given has the same layout for every lifetime, and lets it
+        // spawn only what it could have borrowed itself.
         let body = unsafe { std::mem::transmute::<Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope>, Body>(body) };
         self.core.add(Spawned { body, context: context::current::current() });
     }
@@ -229,8 +231,8 @@ impl Core {
             if helper.is_none() {
                 break;
             }
-            // A helper comes with an empty stack and leaves when the list is empty: while it is registered, all that it has forked
-            // belongs to this scope.
+            // A helper comes with an empty stack and leaves when the list is empty: while it is registered, all that it
+            // has forked belongs to this scope.
             if help(current, helper, || self.state.lock().helpers.iter().any(|&other| Some(other) == helper)) {
                 return true;
             }
@@ -238,7 +240,8 @@ impl Core {
         false
     }
 
-    /// Sleeps until all has ended, something is spawned, `limit` has passed, or for no reason. A model has no clock, and no limit.
+    /// Sleeps until all has ended, something is spawned, `limit` has passed, or for no reason. A model has no clock,
+    /// and no limit.
     fn sleep(&self, limit: std::time::Duration) {
         {
             let mut state = self.state.lock();

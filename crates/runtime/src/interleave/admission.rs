@@ -48,11 +48,12 @@ pub enum Order {
     /// poster. No exclusive item passes a concurrent one that came earlier.
     #[default]
     Arrival,
-    /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the oldest
-    /// exclusive one. A concurrent item waits for one exclusive handler at most, even if many are queued before it.
+    /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the
+    /// oldest exclusive one. A concurrent item waits for one exclusive handler at most, even if many are queued before
+    /// it.
     PhaseFair,
-    /// Exclusive items first, in the order of arrival. A steady stream of them starves concurrent ones, which is counted:
-    /// [`Activity::passes`].
+    /// Exclusive items first, in the order of arrival. A steady stream of them starves concurrent ones, which is
+    /// counted: [`Activity::passes`].
     ExclusiveBias,
 }
 
@@ -65,8 +66,8 @@ pub enum Group {
     Teardown,
 }
 
-/// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody takes
-/// the teardown item away before it is accepted.
+/// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody
+/// takes the teardown item away before it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,

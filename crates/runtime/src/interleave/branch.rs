@@ -1,9 +1,9 @@
 //! A branch that takes single items: a persistent waiter at its port, and the turns that run its handler.
 //!
-//! A post shows its item to the persistent waiter, which notes it with admission, under the port's lock. If admission grants the
-//! start at once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a task. It
-//! fetches the item from the port, enters the state, runs the handler to its end, and looks for the next grant. So a
-//! busy branch costs no task per item.
+//! A post shows its item to the persistent waiter, which notes it with admission, under the port's lock. If admission
+//! grants the start at once, or later when something ends, a turn is woken, or spawned if none is idle. A turn is a
+//! task. It fetches the item from the port, enters the state, runs the handler to its end, and looks for the next
+//! grant. So a busy branch costs no task per item.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -120,7 +120,8 @@ where
             let pass = Pass { core: &branch.core, operation: grant.operation };
             let guard = K::guard(free);
             if let Some((item, context)) = grant.item.and_then(|item| branch.fetch(item)) {
-                // Pinned where they are made: what a handler's future may need for its waits is not copied for one that has none.
+                // Pinned where they are made: what a handler's future may need for its waits is not copied for one that
+                // has none.
                 let handler = pin!(async { pin!((branch.handler)(guard, item)).await });
                 room = run(&branch.core, &grant, context, handler).await.and_then(K::recover);
             }
@@ -287,8 +288,8 @@ where
             return;
         }
         let branch = &self.branch;
-        // Before anything is released: what that would start, the dispatcher would refuse, and so release the next, one inside
-        // the other, as deep as items wait.
+        // Before anything is released: what that would start, the dispatcher would refuse, and so release the next, one
+        // inside the other, as deep as items wait.
         branch.core.turn_dropped();
         let lane = (branch.lane, branch.identity);
         // Its queue is closed, or takes nothing from this thread any more.

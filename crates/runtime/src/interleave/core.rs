@@ -1,7 +1,8 @@
-//! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one lock.
+//! The core that the branches, the guards and the handles of one interleave share: admission and the state, under one
+//! lock.
 //!
-//! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it: wakers
-//! are gathered in a [`Wake`], and values of the user are dropped outside.
+//! The lock comes after those of ports and before those of queues. Whatever is decided under it takes effect after it:
+//! wakers are gathered in a [`Wake`], and values of the user are dropped outside.
 
 use std::task::Waker;
 
@@ -38,7 +39,8 @@ pub struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// How many branches are independent: if any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
-    /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a guard and the end of its handler.
+    /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
+    /// guard and the end of its handler.
     pub(super) is_followed: bool,
     /// There while the teardown handler runs: whom to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,

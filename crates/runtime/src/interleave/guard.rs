@@ -29,8 +29,8 @@ impl<S> Clone for Version<S> {
 
 /// The state of an interleave as it was when the handler started; it does not change, however long it is kept.
 ///
-/// A snapshot holds nobody up: it may be cloned, sent elsewhere and outlive the handler. While one of an older version lives,
-/// the next exclusive handler that changes the state changes a copy.
+/// A snapshot holds nobody up: it may be cloned, sent elsewhere and outlive the handler. While one of an older version
+/// lives, the next exclusive handler that changes the state changes a copy.
 ///
 /// Cost: a reference count.
 ///
@@ -108,7 +108,8 @@ pub struct Exclusive<S: Send + Sync + 'static> {
 
 /// The contents of a guard: a place in its operation, and the state. Dropping it gives both back.
 ///
-/// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see [`Exclusive::drop`].
+/// It is a box, so that a turn has it back when its handler has ended, and uses it for the next: see
+/// [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
     /// Nothing while it is nobody's.
@@ -187,12 +188,12 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.version_ref().number
     }
 
-    /// Runs `calls` while requests that this handler makes may enter its own interleave, and gives the guard back with the
-    /// output. Without it, such a request fails: nothing could answer it before this handler ends.
+    /// Runs `calls` while requests that this handler makes may enter its own interleave, and gives the guard back with
+    /// the output. Without it, such a request fails: nothing could answer it before this handler ends.
     ///
     /// Only the chain of this handler's own calls enters, one at a time: requests made in `calls`, and those made to
-    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so that the guard must be given
-    /// up and taken back. No reference to the earlier state survives.
+    /// answer them. Everything else keeps waiting. The state may be another one afterwards, so that the guard must be
+    /// given up and taken back. No reference to the earlier state survives.
     ///
     /// Cancel-safe: dropped half-way it gives the guard up.
     ///
@@ -233,7 +234,8 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 }
 
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
-    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and nobody could see the difference.
+    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and nobody could see
+    /// the difference.
     ///
     /// While the operation's own turn polls it, nothing that waits for the state can start: the turn may run until the
     /// handler has ended. So the guard leaves its state to the turn. The turn gives all back under one lock, and under

@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! Its items belong to nobody until they are taken, so that no single item can be noted with admission. Its turns ask first
-//! and then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts as the
-//! arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it gives the
-//! grant back and waits again.
+//! Its items belong to nobody until they are taken, so that no single item can be noted with admission. Its turns ask
+//! first and then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts
+//! as the arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it
+//! gives the grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;

@@ -76,8 +76,8 @@ impl<W> Source<W> {
         self
     }
 
-    /// Lets at most so many handlers of this branch run at once. Without it, a branch of the concurrent or of the independent
-    /// group has no limit of its own. Exclusive handlers never overlap anyway.
+    /// Lets at most so many handlers of this branch run at once. Without it, a branch of the concurrent or of the
+    /// independent group has no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
     /// If `count` is 0.
@@ -101,10 +101,11 @@ impl<W> Source<W> {
 }
 
 impl<T> Source<Items<T>> {
-    /// Takes only items that `filter` accepts; the others are left to other receivers. A second filter narrows the first.
+    /// Takes only items that `filter` accepts; the others are left to other receivers. A second filter narrows the
+    /// first.
     ///
-    /// The filter runs under the port's lock, once for each item: it must be quick and must not use ports. If it panics, the item
-    /// is not taken.
+    /// The filter runs under the port's lock, once for each item: it must be quick and must not use ports. If it
+    /// panics, the item is not taken.
     ///
     /// # Example
     /// See [`Source`].
@@ -154,8 +155,8 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// It arrives when the port has enough to spare, and takes when it may run: until then the items are anybody's. Handlers of one
-    /// such branch do not overlap, unless [`limit`](Source::limit) says how many may.
+    /// It arrives when the port has enough to spare, and takes when it may run: until then the items are anybody's.
+    /// Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
     ///
     /// # Example
     /// ```

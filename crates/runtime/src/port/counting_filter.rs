@@ -1,9 +1,10 @@
-//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It says which class an item is of, and which are lacking.
+//! The counting filter that a watcher leaves at its port while it waits for items of certain classes. It says which
+//! class an item is of, and which are lacking.
 //!
-//! The owner counts the items when it looks, under the port's lock, and writes down how many are missing. Each item that
-//! arrives takes one off. The owner is woken when nothing lacks any more: at the earliest moment at which a look can
-//! succeed, and not before. Items that others take meanwhile are not counted back; then the look finds them missing and
-//! notes them again. So the owner may look once without success, but is never forgotten: of a class that is noted
+//! The owner counts the items when it looks, under the port's lock, and writes down how many are missing. Each item
+//! that arrives takes one off. The owner is woken when nothing lacks any more: at the earliest moment at which a look
+//! can succeed, and not before. Items that others take meanwhile are not counted back; then the look finds them missing
+//! and notes them again. So the owner may look once without success, but is never forgotten: of a class that is noted
 //! nothing has arrived since.
 
 use super::predicate::caught;

@@ -110,7 +110,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Waits until the port is closed and empty. Cancel-safe; woken by whatever takes the last item out, or by the close.
+    /// Waits until the port is closed and empty. Cancel-safe; woken by whatever takes the last item out, or by the
+    /// close.
     ///
     /// # Example
     /// ```

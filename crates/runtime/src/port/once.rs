@@ -54,7 +54,8 @@ trait Leave: Send + Sync {
     fn leave(&self);
 }
 
-/// The receiver. Its port keeps it alive through the waker in its list; it knows its port weakly, or neither would ever end.
+/// The receiver. Its port keeps it alive through the waker in its list; it knows its port weakly, or neither would ever
+/// end.
 struct Waiting<T, H> {
     port: Weak<Core<T>>,
     shared: Arc<Shared>,
@@ -71,9 +72,9 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler for one item. It is called once on a worker of `dispatcher`, with the oldest item there, or
     /// else with the next one that no earlier receiver wants. Registration is done when this returns.
     ///
-    /// The handler must not block or wait; use [`receive`](Self::receive) in a task for work that does. Until it is called the item stays in
-    /// its port: dropping the receiver, or the end of its dispatcher, loses nothing. If the port is closed first, or goes away,
-    /// the handler is dropped without having been called.
+    /// The handler must not block or wait; use [`receive`](Self::receive) in a task for work that does. Until it is
+    /// called the item stays in its port: dropping the receiver, or the end of its dispatcher, loses nothing. If the
+    /// port is closed first, or goes away, the handler is dropped without having been called.
     ///
     /// Cost: one allocation, and a place in the port's list: about 100 bytes for each receiver that waits.
     ///
@@ -111,8 +112,8 @@ impl<T: Send + 'static> Port<T> {
 }
 
 impl<T> State<T> {
-    /// Registers a waiter for one item. If there is one for it already, it is offered that; if the port is closed, it is woken to
-    /// learn it. Nothing is taken before it has been called to look: until then its item is in the port.
+    /// Registers a waiter for one item. If there is one for it already, it is offered that; if the port is closed, it
+    /// is woken to learn it. Nothing is taken before it has been called to look: until then its item is in the port.
     fn enlist(&mut self, waker: Waker, wake: &mut ManyWakers) -> Ticket {
         let order = self.waiters.next_order();
         // Invariant 1 of the port: what is available, no earlier receiver wants.

@@ -72,7 +72,8 @@ pub enum Discard {
     Newest,
     /// It was still in the port when the last handle of the port went away.
     Abandoned,
-    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) leftover items.
+    /// It was still in the port when an interleave ended that [refuses](crate::Settings::refuse_pending) leftover
+    /// items.
     Stopping,
 }
 
@@ -254,8 +255,8 @@ impl<T> Options<T> {
     }
 }
 
-/// When items arrived, for a port that was asked to measure it. Beside the queue and not in its elements, which the others
-/// would pay for too.
+/// When items arrived, for a port that was asked to measure it. Beside the queue and not in its elements, which the
+/// others would pay for too.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     /// Sequence number and time, ascending; entries of items that have left are dropped now and then.

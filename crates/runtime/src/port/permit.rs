@@ -1,7 +1,7 @@
 //! Waiting for a place in a bounded port: [`Port::post_wait`] and [`Port::reserve`].
 //!
-//! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place, granted or
-//! not, to the next in order; you still have the item.
+//! Both ask for a place, and take it when it is granted (`options.rs`). A future that is dropped gives its place,
+//! granted or not, to the next in order; you still have the item.
 
 use std::fmt;
 use std::future::Future;
@@ -16,8 +16,8 @@ use crate::error::{PostError, Reason};
 
 /// A right to post one item, for which a place is kept; see [`Port::reserve`].
 ///
-/// Dropped unused it gives the place to the next who waits for one. A port that is closed while permits are out still takes
-/// their items, and ends when the last of them is gone.
+/// Dropped unused it gives the place to the next who waits for one. A port that is closed while permits are out still
+/// takes their items, and ends when the last of them is gone.
 ///
 /// # Example
 /// ```
@@ -207,12 +207,12 @@ impl<T> fmt::Debug for Reserve<'_, T> {
 }
 
 impl<T> Port<T> {
-    /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other policy, and
-    /// on a port without a capacity, it posts at once, as [`post`](Self::post).
+    /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other
+    /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post).
     ///
-    /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it has
-    /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by whatever takes an
-    /// item out of the port, by a permit that is dropped, or by [`close`](Self::close).
+    /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it
+    /// has posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by
+    /// whatever takes an item out of the port, by a permit that is dropped, or by [`close`](Self::close).
     ///
     /// # Errors
     /// [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
@@ -240,7 +240,8 @@ impl<T> Port<T> {
 
     /// Waits for a place, and keeps it for an item that is made afterwards.
     ///
-    /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as [`post_wait`](Self::post_wait).
+    /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as
+    /// [`post_wait`](Self::post_wait).
     ///
     /// # Errors
     /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`].

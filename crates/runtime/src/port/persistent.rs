@@ -153,10 +153,11 @@ impl<T: Send + 'static> Port<T> {
 
     /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
     ///
-    /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item stays, and
-    /// the turn of the receiver that asked it ends.
+    /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item
+    /// stays, and the turn of the receiver that asked it ends.
     ///
-    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it captures anything.
+    /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it
+    /// captures anything.
     ///
     /// # Panics
     /// If `concurrency` is 0.
@@ -201,8 +202,8 @@ impl<T: Send + 'static> Port<T> {
         let turns = Turns::new(self.name(), concurrency);
         let tasks = (0..concurrency).map(|_| {
             let (port, predicate, handler, turns) = (self.clone(), predicate.clone(), handler.clone(), turns.clone());
-            // The receiver's own task is in no context: an error handler registered in the very context whose errors it handles
-            // would otherwise be told of its own.
+            // The receiver's own task is in no context: an error handler registered in the very context whose errors it
+            // handles would otherwise be told of its own.
             context::current::detached(|| {
                 dispatcher.spawn(async move {
                     loop {

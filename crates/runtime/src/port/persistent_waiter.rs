@@ -1,10 +1,10 @@
-//! A persistent waiter: a waiter that stays at its port and is offered item after item. The branches of an interleave are
-//! persistent waiters.
+//! A persistent waiter: a waiter that stays at its port and is offered item after item. The branches of an interleave
+//! are persistent waiters.
 //!
 //! An item that a persistent waiter takes is marked as offered to it. It stays in its place in the port as long as the
 //! interleave makes it wait. The interleave notes its sequence number, in the order in which posts of all its ports
-//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the persistent waiter
-//! leaves, items that it had not fetched are offered to the next in order, in the old order.
+//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the persistent
+//! waiter leaves, items that it had not fetched are offered to the next in order, in the old order.
 
 use lehr_sync::Arc;
 
@@ -18,8 +18,8 @@ use crate::context::Context;
 use crate::error::Refusal;
 use crate::reply::while_stopping;
 
-/// The owner's decisions about a persistent waiter's items. Called under the port's lock, so it may take locks that come after
-/// those of ports, and no others.
+/// The owner's decisions about a persistent waiter's items. Called under the port's lock, so it may take locks that
+/// come after those of ports, and no others.
 pub(crate) trait PersistentWaiter<T>: Send + Sync {
     /// An item has become available. `call` is there if the poster waits for an answer to it.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
@@ -54,8 +54,8 @@ pub(crate) enum Judgement {
 }
 
 impl<T> Port<T> {
-    /// Registers a persistent waiter and shows it the items that the port already holds. `settled` gets its ticket under the port's lock,
-    /// and returns whether the persistent waiter is still wanted.
+    /// Registers a persistent waiter and shows it the items that the port already holds. `settled` gets its ticket
+    /// under the port's lock, and returns whether the persistent waiter is still wanted.
     pub(crate) fn reside(&self, resident: Arc<dyn PersistentWaiter<T>>, settled: impl FnOnce(Ticket) -> bool) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -74,7 +74,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A persistent waiter goes away, if it has not: items that it took and did not fetch are offered to the others, oldest first.
+    /// A persistent waiter goes away, if it has not: items that it took and did not fetch are offered to the others,
+    /// oldest first.
     pub(crate) fn depart(&self, ticket: Ticket, identity: *const ()) {
         let mut wake = Wake::default();
         let _dropped_after_the_lock = {
@@ -85,7 +86,8 @@ impl<T> Port<T> {
             let left = state.waiters.remove(ticket);
             let places: Vec<usize> = state.queue.offered_to(ticket).collect();
             for place in places {
-                // One by one: a watcher is woken when the items are as many as it needs, so their number must not leap over that.
+                // One by one: a watcher is woken when the items are as many as it needs, so their number must not leap
+                // over that.
                 state.queue.withdraw(place);
                 let sequence = state.queue.element(place).sequence;
                 state.offer(place, sequence, None, &mut wake);
@@ -96,8 +98,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// A persistent waiter fetches an item that it took, with the context that it was posted in. `None` if the item was fetched
-    /// elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
+    /// A persistent waiter fetches an item that it took, with the context that it was posted in. `None` if the item was
+    /// fetched elsewhere or the persistent waiter has left. With `is_last` the persistent waiter leaves.
     ///
     /// `identity` is the persistent waiter's address: a ticket alone may have become another waiter's.
     pub(crate) fn fetch(
@@ -122,8 +124,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Items that a persistent waiter took and cannot handle go back to their places. They are offered, in order, to those that
-    /// wait for them. The persistent waiter must pass them over meanwhile, and keeps waiting.
+    /// Items that a persistent waiter took and cannot handle go back to their places. They are offered, in order, to
+    /// those that wait for them. The persistent waiter must pass them over meanwhile, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {
@@ -142,8 +144,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out the items left in the port on nobody's way, oldest first, and refuses the questions among it because the service is
-    /// stopping. The port's sink, if it has one, is given the items.
+    /// Takes out the items left in the port on nobody's way, oldest first, and refuses the questions among it because
+    /// the service is stopping. The port's sink, if it has one, is given the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();
         let (elements, sink) = {
@@ -160,7 +162,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// As [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a single item waits on.
+    /// As [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a
+    /// single item waits on.
     pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
         let mut wake = Wake::default();
         let item = {

@@ -76,8 +76,8 @@ impl<T> Queue<T> {
     /// Appends an item, offered to a receiver as it comes or to nobody; gives its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
-        // Two places that make an element, so that in the one which all programs without contexts take it is written where it
-        // is to be, and not first put together on the stack.
+        // Two places that make an element, so that in the one which all programs without contexts take it is written
+        // where it is to be, and not first put together on the stack.
         if context::current::in_use() {
             self.push_in(item, offered_to, context::current::capture())
         } else {
@@ -130,8 +130,8 @@ impl<T> Queue<T> {
         Some(element)
     }
 
-    /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends the
-    /// search.
+    /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends
+    /// the search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
         for (place, element) in self.elements.iter().enumerate() {
             if element.offered_to.is_none() && accepts(&element.item)? {

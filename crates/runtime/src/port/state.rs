@@ -181,7 +181,8 @@ impl<T> State<T> {
         self.offer(free, sequence, None, wake);
     }
 
-    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits on.
+    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits
+    /// on.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {
             return self.rob(ticket, sequence, wake);

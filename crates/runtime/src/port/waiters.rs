@@ -1,12 +1,12 @@
 //! The waiters of a port, in their order: the one place where arbiters plug in.
 //!
-//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in slots
-//! that are used again, so that waiting costs no allocation.
+//! A port knows waiters, not arbiters. There are three kinds ([`Want`]), each with a list in order of registration, in
+//! slots that are used again, so that waiting costs no allocation.
 //!
 //! A waiter for *one* item is offered the first arriving item that it accepts: the item is marked and the waiter woken
 //! to fetch it. An item that none of them accepts is announced to the others. They are offered nothing, but woken to
-//! look for themselves. A *take* needs this port alone, so that its look will succeed. As many takes are woken as there are
-//! items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
+//! look for themselves. A *take* needs this port alone, so that its look will succeed. As many takes are woken as there
+//! are items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
 //! each is woken whose need here has just been met.
 //!
 //! A waiter that takes without having been woken passes those who were woken and have not looked yet. The port counts
@@ -125,7 +125,8 @@ impl<T> Waiters<T> {
         self.used as usize
     }
 
-    /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look again.
+    /// Adds a waiter at its place in the order. Without a waker it counts as woken: its task has been told to look
+    /// again.
     #[inline]
     pub(crate) fn register(&mut self, order: u64, want: Want<T>, waker: Option<Waker>) -> Ticket {
         if let Want::Take(needed) = want {
@@ -149,8 +150,8 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// A slot that there was not yet. A large list grows by an eighth, not to the double, so that millions of waiters do not
-    /// pay for millions that never come.
+    /// A slot that there was not yet. A large list grows by an eighth, not to the double, so that millions of waiters
+    /// do not pay for millions that never come.
     #[cold]
     #[inline(never)]
     fn push(&mut self, slot: Slot<T>) -> Ticket {
@@ -195,8 +196,8 @@ impl<T> Waiters<T> {
         self.take_waker(ticket)
     }
 
-    /// Whether there are others who were woken for present items, and have been passed so often that it is their turn. Never for
-    /// one who was woken itself.
+    /// Whether there are others who were woken for present items, and have been passed so often that it is their turn.
+    /// Never for one who was woken itself.
     pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
         self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
     }
@@ -254,8 +255,8 @@ impl<T> Waiters<T> {
         Left { standing, want: slot.want, failure, _waker: slot.waker }
     }
 
-    /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that accepts it.
-    /// If none does, takes and watchers are woken; `available` counts this item.
+    /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that
+    /// accepts it. If none does, takes and watchers are woken; `available` counts this item.
     ///
     /// `call` is there if the poster waits for an answer to the item.
     #[inline]
@@ -333,7 +334,8 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a new owner.
+    /// The address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a new
+    /// owner.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
         match &self.slots.get(ticket.index())?.want {
             Want::PersistentWaiter(resident) => Some(Arc::as_ptr(resident).cast()),
@@ -368,8 +370,8 @@ impl<T> Waiters<T> {
 
     /// Wakes the watchers whose need here this item meets.
     ///
-    /// For a count: who needs exactly as many as there are now. One that already had enough here was woken then, and waits for
-    /// another port.
+    /// For a count: who needs exactly as many as there are now. One that already had enough here was woken then, and
+    /// waits for another port.
     fn wake_watchers(&mut self, item: &T, available: usize, wake: &mut Wake) {
         let mut place = self.watchers.first;
         while let Some(ticket) = place {

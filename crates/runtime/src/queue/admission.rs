@@ -1,7 +1,7 @@
 //! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
-//! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between the
-//! two the place counts, so that a policy is never exceeded by two who came together.
+//! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between
+//! the two the place counts, so that a policy is never exceeded by two who came together.
 
 use std::time::Duration;
 
@@ -59,8 +59,8 @@ pub enum DepthOverflow {
     DropNewest,
     /// Its future is given back.
     Reject,
-    /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for a place; [`Queue::spawn`](super::Queue::spawn) gives the
-    /// future back.
+    /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for a place; [`Queue::spawn`](super::Queue::spawn) gives
+    /// the future back.
     Wait,
 }
 
@@ -84,8 +84,8 @@ pub enum DepthOverflow {
 pub enum RateOverflow {
     /// It is thrown away.
     Drop,
-    /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for its turn; [`Queue::spawn`](super::Queue::spawn) gives the
-    /// future back.
+    /// [`Queue::spawn_wait`](super::Queue::spawn_wait) waits for its turn; [`Queue::spawn`](super::Queue::spawn) gives
+    /// the future back.
     Wait,
 }
 
@@ -122,7 +122,8 @@ pub(super) struct Gauge {
     bucket: Option<Bucket>,
 }
 
-/// Tokens, as the time at which the next one would be due if all came evenly (the virtual scheduling form of the algorithm).
+/// Tokens, as the time at which the next one would be due if all came evenly (the virtual scheduling form of the
+/// algorithm).
 struct Bucket {
     /// Between two tokens.
     interval: Duration,
@@ -172,8 +173,8 @@ impl Gauge {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
-    /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is looked at by a
-    /// rate alone.
+    /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is
+    /// looked at by a rate alone.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;

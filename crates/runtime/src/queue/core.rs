@@ -29,7 +29,8 @@ pub(crate) struct Core {
     /// The number of jobs that workers may take from all queues of the dispatcher together; see [`Registry`].
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     pub(super) has_rate: bool,
-    /// The number of tasks that workers may take from this queue: 0 while it is suspended. Written under the lock of `state`.
+    /// The number of tasks that workers may take from this queue: 0 while it is suspended. Written under the lock of
+    /// `state`.
     pub(super) ready: AtomicUsize,
     /// Tasks admitted, or about to be, and not ended.
     pub(super) living: AtomicUsize,
@@ -148,14 +149,15 @@ impl Core {
     pub(super) fn show(&self, count: usize) {
         // Relaxed: a worker that misses it here reads `takeable` again. Only changed under the lock.
         self.ready.fetch_add(count, Ordering::Relaxed);
-        // Release: pairs with the Acquire load in `Registry::has_work`; who sees the count sees the queue's registration.
+        // Release: pairs with the Acquire load in `Registry::has_work`; who sees the count sees the queue's
+        // registration.
         self.takeable.fetch_add(count, Ordering::Release);
     }
 
     /// Less may be taken. Under the lock.
     pub(super) fn hide(&self, count: usize) {
-        // Relaxed, both: whoever looks in vain finds the queue empty under its lock. The sum first: a worker that saw it and then found
-        // no queue ready would look again and again until the second line has run.
+        // Relaxed, both: whoever looks in vain finds the queue empty under its lock. The sum first: a worker that saw
+        // it and then found no queue ready would look again and again until the second line has run.
         self.takeable.fetch_sub(count, Ordering::Relaxed);
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
@@ -194,7 +196,8 @@ impl Core {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Lets in who waits for a turn of a rate that has come, and has itself called when the next one comes. Under no lock.
+    /// Lets in who waits for a turn of a rate that has come, and has itself called when the next one comes. Under no
+    /// lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -251,8 +254,8 @@ impl Core {
         Task::new(task)
     }
 
-    /// Spawns without asking the policy, unless the queue is closed: then the task is cancelled. It counts as begun, so it is
-    /// never thrown away.
+    /// Spawns without asking the policy, unless the queue is closed: then the task is cancelled. It counts as begun, so
+    /// it is never thrown away.
     pub(crate) fn spawn_unasked<F>(self: &Arc<Self>, shared: &Arc<Shared>, future: F) -> Task<F::Output>
     where
         F: Future + Send + 'static,

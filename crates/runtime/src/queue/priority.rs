@@ -54,8 +54,8 @@ impl Priority {
 
 /// The named queues of a dispatcher.
 pub(crate) struct Registry {
-    /// How much workers may take from all of them: queued, and not suspended. Read by every worker before every job, written
-    /// when a named queue changes.
+    /// How much workers may take from all of them: queued, and not suspended. Read by every worker before every job,
+    /// written when a named queue changes.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     /// Raised with every change of `list`.
     version: CachePadded<AtomicUsize>,
@@ -101,15 +101,16 @@ impl Registry {
 
     /// Under the lock.
     fn changed(&self) {
-        // Relaxed: who has it from a queue's work sees it through that queue's `show`; others read the list again later.
+        // Relaxed: who has it from a queue's work sees it through that queue's `show`; others read the list again
+        // later.
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Whether a named queue has work for a worker.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
-        // Acquire: pairs with the Release in `Core::show`: who sees the work sees the registration of its queue. Against a
-        // worker that falls asleep it is ordered by the fences of `Sleep`, as are the other queues.
+        // Acquire: pairs with the Release in `Core::show`: who sees the work sees the registration of its queue.
+        // Against a worker that falls asleep it is ordered by the fences of `Sleep`, as are the other queues.
         self.takeable.load(Ordering::Acquire) > 0
     }
 

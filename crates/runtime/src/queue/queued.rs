@@ -29,7 +29,8 @@ mod mark {
 }
 use mark::DISCARDING;
 
-/// Ends a task that has not begun as [`TaskError::Discarded`](crate::TaskError::Discarded); its future is dropped when this returns.
+/// Ends a task that has not begun as [`TaskError::Discarded`](crate::TaskError::Discarded); its future is dropped when
+/// this returns.
 pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(true));
     job.run();
@@ -67,8 +68,8 @@ impl Drop for Standing {
 pin_project! {
     /// See the module's page.
     pub(super) struct Queued<F> {
-        // Before `inner`, whose drop takes the task off the list of the living: when that list is empty, and a drain goes on
-        // to its report, every queue has heard of its tasks' ends.
+        // Before `inner`, whose drop takes the task off the list of the living: when that list is empty, and a drain
+        // goes on to its report, every queue has heard of its tasks' ends.
         standing: Standing,
         has_begun: bool,
         #[pin]

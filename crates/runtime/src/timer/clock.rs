@@ -12,8 +12,9 @@ use crate::port::Port;
 
 /// A source of time, with its timers. Cheap to clone: clones are the same clock.
 ///
-/// A dispatcher has one ([`Builder::clock`](crate::Builder::clock)); its tasks reach it as [`Clock::current`], and the functions
-/// [`sleep`](crate::sleep), [`timeout`](crate::timeout), [`every`](crate::every) and [`post_after`](crate::post_after) use it.
+/// A dispatcher has one ([`Builder::clock`](crate::Builder::clock)); its tasks reach it as [`Clock::current`], and the
+/// functions [`sleep`](crate::sleep), [`timeout`](crate::timeout), [`every`](crate::every) and
+/// [`post_after`](crate::post_after) use it.
 ///
 /// # Example
 /// ```
@@ -178,9 +179,11 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Lets the calling thread wait until at least `count` timers are pending: a test calls it before it advances the clock.
+    /// Lets the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
+    /// clock.
     ///
-    /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in between.
+    /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in
+    /// between.
     ///
     /// # Example
     /// See [`Clock`].
@@ -220,7 +223,8 @@ impl Clock {
         self.factor != 1.0
     }
 
-    /// Has `call` called when `time` has passed; on the thread of the clock, or on the one that advances it, so it must be short.
+    /// Has `call` called when `time` has passed; on the thread of the clock, or on the one that advances it, so it must
+    /// be short.
     pub(crate) fn schedule_in(&self, time: Duration, call: impl FnOnce() + Send + 'static) -> Scheduled {
         let place = match self.core.register(self.at(time), Action::Call(Box::new(call))) {
             Registration::Registered(place) => Some(place),
@@ -234,8 +238,8 @@ impl Clock {
 
     /// Posts an item when `time` has passed, in the context that is current now.
     ///
-    /// Dropping the returned [`Posting`] before that cancels the post, and drops the item; [`Posting::cancel`] gives it back. A port that
-    /// refuses the item gives it to [`Posting::outcome`].
+    /// Dropping the returned [`Posting`] before that cancels the post, and drops the item; [`Posting::cancel`] gives it
+    /// back. A port that refuses the item gives it to [`Posting::outcome`].
     ///
     /// Cost: two allocations.
     ///

@@ -68,7 +68,8 @@ impl fmt::Debug for Every {
 }
 
 impl Every {
-    /// Waits for the next tick and gives the time at which it was due. Cancel-safe: a tick that was not given is not lost.
+    /// Waits for the next tick and gives the time at which it was due. Cancel-safe: a tick that was not given is not
+    /// lost.
     ///
     /// # Example
     /// See [`MissedTick`].

@@ -178,7 +178,8 @@ impl Core {
         self.fire(now);
     }
 
-    /// Runs the timers due until `target`, in order; time by hand goes along from deadline to deadline and ends at `target`.
+    /// Runs the timers due until `target`, in order; time by hand goes along from deadline to deadline and ends at
+    /// `target`.
     pub(super) fn fire(&self, target: u64) {
         loop {
             let action = {
@@ -217,7 +218,8 @@ fn start_driver(clock: Weak<Core>) -> thread::Thread {
             };
             match wait {
                 Some(wait) if wait.is_zero() => {}
-                // Rounded up by the system, never down: a timer is not early, and if it were, the loop would come back here.
+                // Rounded up by the system, never down: a timer is not early, and if it were, the loop would come back
+                // here.
                 Some(wait) => thread::park_timeout(wait),
                 None => thread::park(),
             }

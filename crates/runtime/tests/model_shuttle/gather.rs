@@ -1,4 +1,5 @@
-//! Gathers and exchanges under every schedule: whole sets or nothing, none forgotten, also with cancellations and at a close.
+//! Gathers and exchanges under every schedule: whole sets or nothing, none forgotten, also with cancellations and at a
+//! close.
 
 use std::future::Future;
 use std::pin::pin;

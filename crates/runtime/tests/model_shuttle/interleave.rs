@@ -9,7 +9,8 @@ use shuttle::thread;
 
 use super::explore;
 
-/// Who is inside. An atomic of std, since the models of this file look for overlaps of tasks and not of memory accesses.
+/// Who is inside. An atomic of std, since the models of this file look for overlaps of tasks and not of memory
+/// accesses.
 #[derive(Default)]
 struct Inside {
     readers: AtomicUsize,
@@ -132,7 +133,8 @@ fn branches_are_added_while_their_ports_are_posted_to() {
     });
 }
 
-/// Askers whose questions are handled in the middle of their polls, by whoever comes first, and a thread that asks from outside.
+/// Askers whose questions are handled in the middle of their polls, by whoever comes first, and a thread that asks from
+/// outside.
 #[test]
 fn questions_handled_in_place_are_answered_once_and_alone() {
     explore(1500, || {

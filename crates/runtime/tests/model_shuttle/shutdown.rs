@@ -1,5 +1,5 @@
-//! The end of a dispatcher beside threads that still wake its tasks and post to its receivers: what came too late is dropped,
-//! whoever drops it, and nothing stays in a queue that nobody looks into.
+//! The end of a dispatcher beside threads that still wake its tasks and post to its receivers: what came too late is
+//! dropped, whoever drops it, and nothing stays in a queue that nobody looks into.
 
 use std::sync::Arc;
 

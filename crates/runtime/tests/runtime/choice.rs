@@ -190,7 +190,8 @@ fn a_branch_that_is_always_ready_makes_a_choice_that_does_not_wait() {
 #[test]
 fn a_choice_that_always_finds_something_lets_other_tasks_run_and_keeps_its_bias() {
     on_each(|dispatcher| {
-        // Far more waits than a task may find answered in one turn; the second branch is always ready, and must not win.
+        // Far more waits than a task may find answered in one turn; the second branch is always ready, and must not
+        // win.
         const ITEMS: usize = 5_000;
         let port = Port::new();
         (0..ITEMS).for_each(|item| port.post(item).unwrap());

@@ -26,8 +26,8 @@ fn an_item_of_the_next_stage_is_kept_for_the_next_stage() {
     assert_eq!((port.len(), port.waiting()), (0, 0));
 }
 
-/// Runs stages of an exchange with both neighbours on a ring: every rank checks that what it gets is of its own stage, and of the
-/// neighbour it names. Gives how many stages all ranks ran together.
+/// Runs stages of an exchange with both neighbours on a ring: every rank checks that what it gets is of its own stage,
+/// and of the neighbour it names. Gives how many stages all ranks ran together.
 pub fn ring(dispatcher: &Dispatcher, ranks: usize, stages: usize) -> usize {
     let ports: Vec<Port<(usize, (usize, usize))>> = (0..ranks).map(|_| Port::new()).collect();
     let tasks = (0..ranks)
@@ -216,7 +216,8 @@ fn competing_exchanges_take_whole_sets_and_each_source_in_order() {
 fn items_that_an_exchange_takes_make_room_for_posters_that_wait() {
     const STAGES: usize = 1_000;
     on_each(|dispatcher| {
-        // Three sources, each at most two stages ahead: two of them cannot fill five places, and three of them must wait for one.
+        // Three sources, each at most two stages ahead: two of them cannot fill five places, and three of them must
+        // wait for one.
         let port = Port::bounded(5, Overflow::Wait);
         let credits: [Port<()>; 3] = std::array::from_fn(|_| Port::new());
         credits.iter().for_each(|credits| (0..2).for_each(|_| credits.post(()).unwrap()));

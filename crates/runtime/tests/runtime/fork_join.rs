@@ -93,8 +93,8 @@ fn two_idle_workers_run_both_halves_at_once() {
 
 #[test]
 fn who_waits_helps_with_what_the_other_half_forks() {
-    // Two workers. `b` is stolen, for `a` waits until it has begun; then `a` ends, and what `b` forks can only run at once with it on the
-    // worker that waits in this very join.
+    // Two workers. `b` is stolen, for `a` waits until it has begun; then `a` ends, and what `b` forks can only run at
+    // once with it on the worker that waits in this very join.
     let dispatcher = Dispatcher::new(2).unwrap();
     let (begun, has_begun) = mpsc::channel();
     let (helped, is_helped) = mpsc::channel();
@@ -177,8 +177,8 @@ fn one_who_waits_runs_no_task_on_its_stack() {
 
 #[test]
 fn a_lock_held_across_a_join_is_safe_from_strangers() {
-    // Each job takes the lock around a join whose halves do not want it. A worker that ran another of these jobs while it waits would
-    // want the lock that it holds, and never come back.
+    // Each job takes the lock around a join whose halves do not want it. A worker that ran another of these jobs while
+    // it waits would want the lock that it holds, and never come back.
     on_each(|dispatcher| {
         let total = std::sync::Mutex::new(0);
         dispatcher.handle().install(|| {

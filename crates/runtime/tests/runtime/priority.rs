@@ -124,8 +124,9 @@ fn a_strict_queue_goes_first_and_starves_nobody_beyond_the_bound() {
             wait_for(&[&urgent, &low]);
             crate::until(|| runs.lock().unwrap().values().map(Vec::len).sum::<usize>() >= 5020 + own);
             let runs = runs.lock().unwrap();
-            // Every other job comes after 64 urgent ones in a row, as long as there are any within reach. A queue with a name is; of the dispatcher's own, jobs may be
-            // in the hands of a worker that is getting on with them, from whom nobody steals.
+            // Every other job comes after 64 urgent ones in a row, as long as there are any within reach. A queue with
+            // a name is; of the dispatcher's own, jobs may be in the hands of a worker that is getting on with them,
+            // from whom nobody steals.
             let out_of_reach = own > 0 && dispatcher.threads() > 1;
             for seen in runs.values() {
                 let urgent = seen.iter().rposition(|&mark| mark == 'H').map_or(0, |last| last + 1);

@@ -318,7 +318,8 @@ fn a_discarded_task_gives_back_what_it_holds() {
             dispatcher.queue("full").admission(depth(1, DepthOverflow::DropOldest)).suspended().build().unwrap();
         let permits = Port::new();
         permits.post(()).unwrap();
-        // One permit, taken by every other task: the one after it throws it away, and the permit must be back for the next.
+        // One permit, taken by every other task: the one after it throws it away, and the permit must be back for the
+        // next.
         let mut tasks = Vec::new();
         for i in 0..10 {
             let permit = permits.try_receive().map(|()| Permit(permits.clone()));

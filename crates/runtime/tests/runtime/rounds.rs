@@ -1,12 +1,12 @@
-//! Behaviours of the catalogue that are repeated many times. The tests run as many rounds as seconds allow, `make soak` the
-//! catalogue's own numbers.
+//! Behaviours of the catalogue that are repeated many times. The tests run as many rounds as seconds allow, `make soak`
+//! the catalogue's own numbers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lehr_runtime::{Dispatcher, Exclusive, Handlers, Interleave, Port, all, block_on, join};
 
-/// Two joins that share a port, `posts` items for it and three quarters as many for each of the others: nothing is lost, each port is
-/// consumed in its order, and both get on (23).
+/// Two joins that share a port, `posts` items for it and three quarters as many for each of the others: nothing is
+/// lost, each port is consumed in its order, and both get on (23).
 pub fn competing_joins(dispatcher: &Dispatcher, posts: usize) {
     let ports: [Port<usize>; 3] = std::array::from_fn(|_| Port::new());
     let consumer = |a: usize, b: usize| {
@@ -73,8 +73,8 @@ pub fn takes_of_two(dispatcher: &Dispatcher, rounds: usize) {
     block_on(driver).unwrap();
 }
 
-/// Interleaves with two branches on one port, made and stopped `rounds` times while another thread posts there: no deadlock, and no
-/// item is lost (18).
+/// Interleaves with two branches on one port, made and stopped `rounds` times while another thread posts there: no
+/// deadlock, and no item is lost (18).
 pub fn interleaves_on_a_busy_port(dispatcher: &Dispatcher, rounds: usize) {
     let (port, is_over) = (Port::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {

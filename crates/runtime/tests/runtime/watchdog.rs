@@ -30,8 +30,8 @@ fn the_watchdog_reports_thread_task_and_reason_of_every_stuck_worker() {
             })
             .collect();
         block_on(inside.take(threads)).unwrap();
-        // However slow the machine: sooner or later it has seen each of them for longer than its limit. A job that was over in the
-        // end may have been reported before, if the machine took so long for it.
+        // However slow the machine: sooner or later it has seen each of them for longer than its limit. A job that was
+        // over in the end may have been reported before, if the machine took so long for it.
         let mut stuck: Vec<Option<Stuck>> = vec![None; threads];
         let is_right = |stuck: &Stuck| stuck.task.is_some();
         while stuck.iter().any(|seen| !seen.as_ref().is_some_and(is_right)) {

@@ -71,7 +71,8 @@ fn a_job_that_was_being_ordered_when_its_run_was_cancelled_is_cancelled_too() {
     assert_eq!(world.asked(1), ["cancelled work-1"]);
 }
 
-/// The lives of a node end after each change of a run in turn, without a word: the next life goes on, and does nothing again that was done.
+/// The lives of a node end after each change of a run in turn, without a word: the next life goes on, and does nothing
+/// again that was done.
 #[test]
 fn a_run_survives_the_end_of_its_node_at_every_change() {
     let text = [

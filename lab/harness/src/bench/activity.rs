@@ -1,6 +1,8 @@
-//! How busy the machine was with other things while a record was taken: what other programs used of it, and what its host took away.
+//! How busy the machine was with other things while a record was taken: what other programs used of it, and what its
+//! host took away.
 //!
-//! A figure of a busy machine is a figure of the business. Nobody decides which samples to leave out; the record says how it was, and its page says it on top.
+//! A figure of a busy machine is a figure of the business. Nobody decides which samples to leave out; the record says
+//! how it was, and its page says it on top.
 
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +80,8 @@ impl Account {
         Some(account)
     }
 
-    /// From the first line of `/proc/stat`: user, nice, system, idle, waiting for disks, interrupts, soft interrupts, stolen.
+    /// From the first line of `/proc/stat`: user, nice, system, idle, waiting for disks, interrupts, soft interrupts,
+    /// stolen.
     fn of_machine(line: &str) -> Option<Self> {
         let ticks: Vec<f64> = line.split_whitespace().skip(1).take(8).filter_map(|word| word.parse().ok()).collect();
         let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = &ticks[..] else { return None };
@@ -87,8 +90,8 @@ impl Account {
     }
 }
 
-/// Ticks of a process and all that it started, and that those started in turn: an MPI's ranks are children of its launcher. `processes` are number, parent,
-/// ticks.
+/// Ticks of a process and all that it started, and that those started in turn: an MPI's ranks are children of its
+/// launcher. `processes` are number, parent, ticks.
 fn ticks_of_family(root: u32, processes: &[(u32, u32, f64)]) -> f64 {
     let mut family = vec![root];
     let mut next = 0;

@@ -1,7 +1,7 @@
 //! What a measurement will cost, before it starts and while it runs.
 //!
-//! The estimate is an upper bound per sample (its time limit) times samples, so the whole measurement ends earlier than it says at first. While it runs, what is
-//! left is scaled by what the cases so far took of their bounds.
+//! The estimate is an upper bound per sample (its time limit) times samples, so the whole measurement ends earlier than
+//! it says at first. While it runs, what is left is scaled by what the cases so far took of their bounds.
 
 use std::time::Instant;
 
@@ -54,7 +54,8 @@ impl Plan {
     }
 
     fn standing(&self, case: &str, gone: f64) -> String {
-        // A case of several parts is planned by what their names have in common: the beginning, and some of what follows.
+        // A case of several parts is planned by what their names have in common: the beginning, and some of what
+        // follows.
         let has = |part: &str| case.split(", ").any(|own| own == part);
         let is_part = |name: &String| {
             let mut parts = name.split(", ");

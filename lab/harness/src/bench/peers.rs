@@ -1,8 +1,9 @@
-//! The other side: programs that answer lines, one a library. The protocol stands in `lab/runners/ports/src/lib.rs`; `{"wrong": "what"}` says that a result was
-//! wrong.
+//! The other side: programs that answer lines, one a library. The protocol stands in `lab/runners/ports/src/lib.rs`;
+//! `{"wrong": "what"}` says that a result was wrong.
 //!
-//! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in one line, the record has it, and the
-//! others go on. Only ours, whose files' names begin with `lehr`, may not be wrong: its errors end the measurement.
+//! A program that is not built, does not speak the protocol, ends, or answers something else is *absent*: it is said in
+//! one line, the record has it, and the others go on. Only ours, whose files' names begin with `lehr`, may not be
+//! wrong: its errors end the measurement.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +15,8 @@ use super::Lab;
 use crate::output;
 use crate::runner::{Runner, number};
 
-/// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending receives some seconds.
+/// How long a peer may take for an answer before it counts as stuck. A sample lasts half a second, a million pending
+/// receives some seconds.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How the reason begins why a program that is not there is absent.
@@ -85,7 +87,8 @@ impl Peer {
         is_ours(&self.path)
     }
 
-    /// Sends a request; `None` if the engine does not do that, or the peer is absent, from now on too if it ends or answers something that is no answer.
+    /// Sends a request; `None` if the engine does not do that, or the peer is absent, from now on too if it ends or
+    /// answers something that is no answer.
     ///
     /// # Errors
     /// If ours ended (a wrong result ends it) or answered something else.
@@ -151,8 +154,8 @@ fn name_of(path: &Path) -> String {
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Every program of `folder` in the order of their names, running or absent, and those of `lab` that are not there, as absent. Says in a line or two who is
-/// absent.
+/// Every program of `folder` in the order of their names, running or absent, and those of `lab` that are not there, as
+/// absent. Says in a line or two who is absent.
 ///
 /// # Errors
 /// If ours does not speak the protocol.
@@ -210,7 +213,8 @@ mod tests {
     /// A folder with one program of so many lines of shell.
     fn folder_with(name: &str, script: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
-        // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+        // Another program writes it: a file that this process has written is busy while a child forked meanwhile by
+        // another test still has it open.
         let text = format!("#!/bin/sh\n{script}\n");
         let write = "printf '%s' \"$1\" > \"$2\" && chmod 755 \"$2\"";
         let path = folder.path().join(name);

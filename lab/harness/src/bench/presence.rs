@@ -1,4 +1,5 @@
-//! Who took part: what a unit of computation lasts on each side, and who is absent and why. Both stand in the record, after the cases.
+//! Who took part: what a unit of computation lasts on each side, and who is absent and why. Both stand in the record,
+//! after the cases.
 
 use anyhow::Result;
 
@@ -21,9 +22,10 @@ const LOOKS: usize = 9;
 /// A unit shorter than this part of ours is not 960 dependent steps any more.
 const FOLDED: f64 = 0.5;
 
-/// Adds the unit of every engine that has a figure, in the place of that of a session before, and the absent, beside those of sessions before: a session that
-/// is taken without the peers says nothing of the cases that they took part in. Adds nothing where nothing was measured. A peer whose generator gives another
-/// value does other work than ours: its figures are taken back and it is absent.
+/// Adds the unit of every engine that has a figure, in the place of that of a session before, and the absent, beside
+/// those of sessions before: a session that is taken without the peers says nothing of the cases that they took part
+/// in. Adds nothing where nothing was measured. A peer whose generator gives another value does other work than ours:
+/// its figures are taken back and it is absent.
 ///
 /// # Errors
 /// If ours ended.

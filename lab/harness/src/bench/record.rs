@@ -1,7 +1,8 @@
 //! A session's record on disk: the array of figures, written after each case, and beside it what they were taken on.
 //!
-//! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session that is given the file of an earlier
-//! one goes on where that ended, so that the whole measurement, which takes hours, can be taken in pieces. Each piece is named beside the record.
+//! What is measured is kept: a session that is stopped, or whose machine goes away, loses the case it was in. A session
+//! that is given the file of an earlier one goes on where that ended, so that the whole measurement, which takes hours,
+//! can be taken in pieces. Each piece is named beside the record.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! What every lab does around its cases: start the peers, open the record, say what it will cost, measure, and print tables or the record.
+//! What every lab does around its cases: start the peers, open the record, say what it will cost, measure, and print
+//! tables or the record.
 
 use std::path::PathBuf;
 
@@ -46,10 +47,12 @@ pub struct Cases<'a> {
     pub tables: &'a dyn Fn(&Bench) -> String,
 }
 
-/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples whether to end.
+/// Measures what the options ask for and prints it: tables, or an array of records. `stop` is asked between samples
+/// whether to end.
 ///
 /// # Errors
-/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before is kept.
+/// A wrong result of ours, `only` that names nothing, a record that cannot be read or written. What was measured before
+/// is kept.
 pub fn run(lab: &Lab, options: &Options, stop: Stop, cases: Cases<'_>) -> Result<End> {
     let folder = options.peers.clone().unwrap_or_else(|| lab.folder.into());
     let mut bench = Bench::start(lab, &folder, stop)?;

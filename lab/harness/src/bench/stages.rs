@@ -1,7 +1,8 @@
 //! Sides that do stages: how many fit into a sample, and what a stage costs over its computation.
 //!
-//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample, divided by the stages. Without
-//! computation it is the time of a stage. A sample has as many stages as the definition asks for, or as many as fit into its time limit.
+//! Overhead is the time of all stages less that of the same computation without messages, measured next to each sample,
+//! divided by the stages. Without computation it is the time of a stage. A sample has as many stages as the definition
+//! asks for, or as many as fit into its time limit.
 
 use anyhow::Result;
 
@@ -82,7 +83,8 @@ fn fitting_stages(bench: &mut Bench, limits: Limits, side: &impl Side) -> Result
     }
 }
 
-/// The stages that fit into the limit where so many took so long; no fewer than the first look has and no more than asked for.
+/// The stages that fit into the limit where so many took so long; no fewer than the first look has and no more than
+/// asked for.
 fn fitting(stages: usize, seconds: f64, limits: Limits) -> usize {
     let most = limits.stages;
     ((limits.seconds / seconds * stages as f64) as usize).clamp(most.min(FIRST_LOOK), most)

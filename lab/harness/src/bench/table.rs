@@ -1,4 +1,5 @@
-//! The figures as tables: each case with ours first, its ratios to the holder, to the best peer of this run, and to the floor of this run.
+//! The figures as tables: each case with ours first, its ratios to the holder, to the best peer of this run, and to the
+//! floor of this run.
 
 use super::figure::Figure;
 use crate::output::laid_out;
@@ -21,9 +22,10 @@ pub type Holders<'a> = &'a dyn Fn(&Figure, bool) -> Option<Reached>;
 
 /// All cases as aligned text.
 ///
-/// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure and far samples with the far one.
-/// *Peer* and *floor* are the best of this run with as many cores: one where ours has one worker, several elsewhere. Experiments in `listed` have many small
-/// cases: each is a table of its own with a line a figure.
+/// Ratios are of medians, ours over theirs: below 1 we are ahead. *Holder* compares near samples with the near figure
+/// and far samples with the far one. *Peer* and *floor* are the best of this run with as many cores: one where ours has
+/// one worker, several elsewhere. Experiments in `listed` have many small cases: each is a table of its own with a line
+/// a figure.
 pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: usize) -> String {
     let mut lines = Vec::new();
     let mut cases: Vec<(&str, &str)> = Vec::new();
@@ -64,8 +66,8 @@ pub fn text(figures: &[Figure], holders: Holders<'_>, listed: &[&str], cores: us
     lines.join("\n")
 }
 
-/// One table of all figures of an experiment. What stands among the rates of the experiment (`posting rate`) is not said twice; a rate has its share of the
-/// best floor's.
+/// One table of all figures of an experiment. What stands among the rates of the experiment (`posting rate`) is not
+/// said twice; a rate has its share of the best floor's.
 fn list(figures: &[Figure], experiment: &str, cores: usize) -> Vec<String> {
     let is_shown = |figure: &&Figure| {
         let is_rate = |other: &Figure| other.experiment.strip_suffix(" rate") == Some(experiment);

@@ -1,4 +1,5 @@
-//! Ours as a runner of its own (`make peers-ports` puts it beside the peers): what needs a fresh process or an allocator that counts.
+//! Ours as a runner of its own (`make peers-ports` puts it beside the peers): what needs a fresh process or an
+//! allocator that counts.
 //!
 //! ```text
 //! about                            -> {"libraries": {}, "engines": [...]}
@@ -29,7 +30,8 @@ struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed to the system's allocator as it came, which keeps the contract; the count touches no memory of it.
+// SAFETY: every call is handed to the system's allocator as it came, which keeps the contract; the count touches no
+// memory of it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // Relaxed: a count, read when the threads that add to it have been waited for.
@@ -102,8 +104,8 @@ fn pattern_of(word: &str) -> Pattern {
     }
 }
 
-/// Tasks that each wait at a port. Counted: task, receive and port. Not counted: the vector of ports by which they are posted to, and memory that the dispatcher
-/// had before.
+/// Tasks that each wait at a port. Counted: task, receive and port. Not counted: the vector of ports by which they are
+/// posted to, and memory that the dispatcher had before.
 fn pending(count: usize, receives_a_port: usize) -> String {
     let dispatcher = Dispatcher::new(0).expect("a dispatcher");
     let mut ports: Vec<Option<Port<u64>>> = Vec::new();
@@ -141,7 +143,8 @@ fn pending(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
-/// Handlers that each wait at a port for one item, without a task. Counted: the receiver and its share of the port's list.
+/// Handlers that each wait at a port for one item, without a task. Counted: the receiver and its share of the port's
+/// list.
 fn pending_once(count: usize, receives_a_port: usize) -> String {
     let dispatcher = Dispatcher::new(0).expect("a dispatcher");
     let mut ports: Vec<Option<Port<u64>>> = Vec::new();
@@ -172,7 +175,8 @@ fn pending_once(count: usize, receives_a_port: usize) -> String {
     format!("{{\"bytes\": {bytes}, \"create_seconds\": {create:e}, \"complete_seconds\": {complete:e}}}")
 }
 
-/// Heap allocations of a stage of a pattern, for each rank: those of twice as many stages less those of as many, so that what a run sets up does not count.
+/// Heap allocations of a stage of a pattern, for each rank: those of twice as many stages less those of as many, so
+/// that what a run sets up does not count.
 fn allocations_a_stage(form: &str, run: Run) -> f64 {
     let side = match form {
         "rendezvous" => rendezvous::run,
@@ -190,7 +194,8 @@ fn allocations_a_stage(form: &str, run: Run) -> f64 {
     (twice - once) / (run.stages * run.ranks) as f64
 }
 
-/// Heap allocations while `count` messages are posted one by one to a persistent receiver, each answered before the next: the uncontended path, warmed up.
+/// Heap allocations while `count` messages are posted one by one to a persistent receiver, each answered before the
+/// next: the uncontended path, warmed up.
 fn allocations(count: usize) -> usize {
     let dispatcher = Dispatcher::new(1).expect("a dispatcher");
     let (asked, answered) = (Port::new(), Port::new());

@@ -1,14 +1,14 @@
-//! Ours on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. A rank a process; process 0 answers requests, which
-//! `lab/runners/mpi/runner.py` sends it.
+//! Ours on MPI as a program of the lab: `mpiexec -n RANKS lehr_rank_side SOCKET`. A rank a process; process 0 answers
+//! requests, which `lab/runners/mpi/runner.py` sends it.
 //!
 //! ```text
 //! ranks exchange 1 0 500000    -> {"seconds": S}  or  {"wrong": "..."}     operation, doubles, units of computation, stages
 //! unit                         -> {"ns": N, "value": V}
 //! ```
 //!
-//! Between requests process 0 sleeps on its input and the others on a socket at SOCKET, outside MPI: a rank that waited inside MPI would use a core while others
-//! are measured. The clocks of two processes cannot be compared, so seconds are the most that a rank took from its first stage to the end of its last; all begin
-//! after a barrier.
+//! Between requests process 0 sleeps on its input and the others on a socket at SOCKET, outside MPI: a rank that waited
+//! inside MPI would use a core while others are measured. The clocks of two processes cannot be compared, so seconds
+//! are the most that a rank took from its first stage to the end of its last; all begin after a barrier.
 #![forbid(unsafe_code)]
 
 use std::cell::Cell;
@@ -94,7 +94,8 @@ fn connected(place: &Path, process: usize, processes: usize) -> Result<Vec<Line>
     streams.into_iter().skip(1).map(line).collect()
 }
 
-/// The connection of process 0 with another one: requests and answers on one, and another by which both see who has come to a barrier.
+/// The connection of process 0 with another one: requests and answers on one, and another by which both see who has
+/// come to a barrier.
 struct Line {
     words: BufReader<UnixStream>,
     signs: UnixStream,

@@ -1,4 +1,5 @@
-//! The compounds that are clustered: those that come with the project or others from files, as packed bits and as numbers; and synthetic ones in any number.
+//! The compounds that are clustered: those that come with the project or others from files, as packed bits and as
+//! numbers; and synthetic ones in any number.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +73,8 @@ impl Compounds {
         Ok(inputs)
     }
 
-    /// The sum of squared distances of all rows from the means of their clusters, counted bit by bit: of a bit that `c` of `n` rows have it is `c (n - c) / n`.
+    /// The sum of squared distances of all rows from the means of their clusters, counted bit by bit: of a bit that `c`
+    /// of `n` rows have it is `c (n - c) / n`.
     ///
     /// # Panics
     /// If there is not a label for each row.
@@ -117,7 +119,8 @@ pub struct Templates {
 }
 
 impl Templates {
-    /// Writes so many compounds to a packed file, template after template in turn. They are made one by one: however many there are, they need no memory. A larger set begins with the smaller one.
+    /// Writes so many compounds to a packed file, template after template in turn. They are made one by one: however
+    /// many there are, they need no memory. A larger set begins with the smaller one.
     ///
     /// # Errors
     /// If the file cannot be written.

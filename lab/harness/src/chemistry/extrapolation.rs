@@ -1,7 +1,9 @@
 //! What sizes that were not taken would cost, from those that were.
 //!
-//! Passes over rows take time and memory in proportion to the rows, and how many passes there are depends on how the templates lie and hardly on how many rows each has. So the time is that of the largest size that was taken,
-//! in proportion; the memory is on the line through the largest two, since a program has some without any rows. A figure that was extrapolated says so in its name and is replaced once the size is taken.
+//! Passes over rows take time and memory in proportion to the rows, and how many passes there are depends on how the
+//! templates lie and hardly on how many rows each has. So the time is that of the largest size that was taken, in
+//! proportion; the memory is on the line through the largest two, since a program has some without any rows. A figure
+//! that was extrapolated says so in its name and is replaced once the size is taken.
 
 use super::definition::{Case, Definition};
 use super::{BITS, MEMORY, RUN};

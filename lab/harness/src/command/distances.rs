@@ -1,8 +1,10 @@
-//! `bench distances`: dissimilarities of all pairs on one core, ours in process against parasail, RDKit, SciPy and scikit-learn.
+//! `bench distances`: dissimilarities of all pairs on one core, ours in process against parasail, RDKit, SciPy and
+//! scikit-learn.
 //!
-//! Alignments are the blocks of pairs that a run hands to a core, with the counts that identities need and without; the other measures are whole runs on one
-//! thread, values kept. Every turn ends with a sum over all results that is compared with the peer's: scores are equal; of the best alignments ours has the most
-//! matches, so that their sum is not below the peer's; sums of dissimilarities agree to rounding.
+//! Alignments are the blocks of pairs that a run hands to a core, with the counts that identities need and without; the
+//! other measures are whole runs on one thread, values kept. Every turn ends with a sum over all results that is
+//! compared with the peer's: scores are equal; of the best alignments ours has the most matches, so that their sum is
+//! not below the peer's; sums of dissimilarities agree to rounding.
 
 use std::path::Path;
 

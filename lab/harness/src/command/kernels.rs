@@ -1,9 +1,10 @@
 //! `bench kernels`: one fused E+M step per point and centre, ours in process against C loops compiled on the spot.
 //!
-//! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial exponential, under
-//! `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone. Ours is the kernel that users run, in
-//! leaves of the size that the rows ask for, choosing its instructions at run time. Threads take equal shares and do not meet: this measures
-//! kernels; what meeting costs is `bench overhead`. Rows of bits (`bits`) and sparse rows (`sparse`) are compared with the same rows as numbers.
+//! The loops (`lab/runners/c`) do the arithmetic of one step in the layout that suits them best, with a polynomial
+//! exponential, under `cc -O3 -march=native -ffast-math`: what a careful programmer would get for this machine alone.
+//! Ours is the kernel that users run, in leaves of the size that the rows ask for, choosing its instructions at run
+//! time. Threads take equal shares and do not meet: this measures kernels; what meeting costs is `bench overhead`. Rows
+//! of bits (`bits`) and sparse rows (`sparse`) are compared with the same rows as numbers.
 
 mod bits;
 mod sparse;
@@ -86,7 +87,8 @@ struct Measured {
     error: f64,
 }
 
-/// A line, and what goes into the record: times of two engines round by round, the first's over the second's, the larger of their errors.
+/// A line, and what goes into the record: times of two engines round by round, the first's over the second's, the
+/// larger of their errors.
 fn report(name: &str, engines: [&str; 2], [first, second]: [&[f64]; 2], (error, aim): (f64, f64), record: &mut Record) {
     let ratio = ratios(first, second);
     let (count, times) = (first.len(), [first, second].map(Spread::of));
@@ -129,7 +131,8 @@ fn compile() -> Result<PathBuf> {
     Ok(target)
 }
 
-/// Points about the origin, centres near the truth, a temperature: the same for both sides, with the right answer in f64 from a plain loop.
+/// Points about the origin, centres near the truth, a temperature: the same for both sides, with the right answer in
+/// f64 from a plain loop.
 struct Problem {
     points: Points,
     centers: Vec<f64>,

@@ -1,7 +1,8 @@
 //! `bench maps`: multidimensional scaling of the same matrix, ours beside scikit-learn's SMACOF.
 //!
-//! One judge for both: the stress of positions, squared errors over squared dissimilarities, is computed here. Ours runs once from classical scaling and once
-//! annealed; the peer from one random start and from as many as the definition says, of which it keeps the best.
+//! One judge for both: the stress of positions, squared errors over squared dissimilarities, is computed here. Ours
+//! runs once from classical scaling and once annealed; the peer from one random start and from as many as the
+//! definition says, of which it keeps the best.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,5 @@
-//! `quality mixtures`: the log-likelihood of one default fit a seed, beside scikit-learn's best of many starts in the same session and the highest that is known.
+//! `quality mixtures`: the log-likelihood of one default fit a seed, beside scikit-learn's best of many starts in the
+//! same session and the highest that is known.
 
 use std::path::Path;
 
@@ -99,7 +100,8 @@ fn form_of(name: &str) -> Result<Covariance> {
     form.with_context(|| format!("{name} is no form of covariances"))
 }
 
-/// What a peer found: weights K, means K x D, covariances as scikit-learn has them, which are K (spherical) or K x D x D (full).
+/// What a peer found: weights K, means K x D, covariances as scikit-learn has them, which are K (spherical) or K x D x
+/// D (full).
 fn mixture_of(answer: &Value, covariance: Covariance, count: usize, dimension: usize) -> Result<Mixture> {
     let given = numbers(answer, "covariances")?;
     let packed = match covariance {

@@ -1,7 +1,9 @@
-//! `bench pairwise`: clusters of items known by their dissimilarities, one default run a seed, beside SciPy, scikit-learn and kmedoids on the same matrix.
+//! `bench pairwise`: clusters of items known by their dissimilarities, one default run a seed, beside SciPy,
+//! scikit-learn and kmedoids on the same matrix.
 //!
-//! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never taken from a side's word. Sides that are
-//! told the number of clusters are compared by H too; one that finds its own says how many it found. Items that a side leaves out are a cluster together.
+//! One judge for all sides: the cost H of labels is computed here, and so is their agreement with known classes, never
+//! taken from a side's word. Sides that are told the number of clusters are compared by H too; one that finds its own
+//! says how many it found. Items that a side leaves out are a cluster together.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! `bench people`: census blocks weighted by their inhabitants beside the same people as a row each, 8.17 million of them: the same answer, and what a row each costs.
+//! `bench people`: census blocks weighted by their inhabitants beside the same people as a row each, 8.17 million of
+//! them: the same answer, and what a row each costs.
 
 use anyhow::{Context, Result, ensure};
 use lehr_data::Points;

@@ -1,11 +1,13 @@
-//! `bench runs`: whole runs, our annealing and our k-means beside scikit-learn's and faiss's k-means, judged by one sum of squares.
+//! `bench runs`: whole runs, our annealing and our k-means beside scikit-learn's and faiss's k-means, judged by one sum
+//! of squares.
 //!
-//! The question is what a user waits for: how long until a result within 0.1 % of the best known? A method that reaches it in a share s of its seeds
-//! needs 1/s runs, so the expected time is all its seconds over its hits; a method that never reached it has no such time. Each seed is a round in which
-//! all engines take their turn on the same points.
+//! The question is what a user waits for: how long until a result within 0.1 % of the best known? A method that reaches
+//! it in a share s of its seeds needs 1/s runs, so the expected time is all its seconds over its hits; a method that
+//! never reached it has no such time. Each seed is a round in which all engines take their turn on the same points.
 //!
-//! Two forms of k-means draw other starts, so their results differ from seed to seed more than their methods do. Beside each peer the same is therefore asked of another target: how long until a sum of
-//! squares equal to the peer's median, or better? The peer itself needs two runs for that, more or less.
+//! Two forms of k-means draw other starts, so their results differ from seed to seed more than their methods do. Beside
+//! each peer the same is therefore asked of another target: how long until a sum of squares equal to the peer's median,
+//! or better? The peer itself needs two runs for that, more or less.
 
 use std::path::Path;
 
@@ -223,7 +225,8 @@ fn seconds_to_within(series: &Series, tolerance: f64) -> Option<f64> {
     (hits > 0).then(|| series.seconds.iter().sum::<f64>() / hits as f64)
 }
 
-/// How long each of ours takes, and the peer itself, until a sum of squares equal to the peer's median or better is to be expected.
+/// How long each of ours takes, and the peer itself, until a sum of squares equal to the peer's median or better is to
+/// be expected.
 fn report_against(case: &str, name: &str, peer: &Series, all: &[(Engine, Series)], record: &mut Record) {
     let target = Spread::of(&peer.excess).median + EQUAL;
     let figure = format!("expected time to the median of {name}, or better");

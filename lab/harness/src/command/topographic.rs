@@ -1,4 +1,5 @@
-//! `quality topographic`: the log-likelihood of one default map, beside ugtm's of the same nodes and functions in the same session.
+//! `quality topographic`: the log-likelihood of one default map, beside ugtm's of the same nodes and functions in the
+//! same session.
 
 use anyhow::{Context, Result, ensure};
 use lehr_data::Points;

@@ -1,4 +1,5 @@
-//! Blobs of rows on a grid: of any number, any dimension, and as many clusters as are asked for, which must be found again.
+//! Blobs of rows on a grid: of any number, any dimension, and as many clusters as are asked for, which must be found
+//! again.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,8 @@ use super::definition::Shape;
 pub struct Blobs {
     /// From one place of the grid to the next, in standard deviations of a blob.
     pub apart: f64,
-    /// How far a centre lies from its place at most, along each axis, as a share of that: on a grid alone, several divisions would be due at one temperature.
+    /// How far a centre lies from its place at most, along each axis, as a share of that: on a grid alone, several
+    /// divisions would be due at one temperature.
     pub moved: f64,
 }
 

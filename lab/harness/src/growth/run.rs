@@ -1,4 +1,5 @@
-//! One run of a method: a command of `lehr` on a file of rows, as a process of its own, and whether its answer can be right.
+//! One run of a method: a command of `lehr` on a file of rows, as a process of its own, and whether its answer can be
+//! right.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,8 +1,9 @@
-//! The laws that overheads are held against, from the figures of a record: `a + b/n` of points for each layout and number of clusters (002 and 004 figure 1, E25), and 003's models
-//! without intercept for threads and for processes, of pairs (003's own method) and of points.
+//! The laws that overheads are held against, from the figures of a record: `a + b/n` of points for each layout and
+//! number of clusters (002 and 004 figure 1, E25), and 003's models without intercept for threads and for processes, of
+//! pairs (003's own method) and of points.
 //!
-//! Every law is fitted to each round by itself, so that a coefficient has a least, a middle and a most as every other figure. Points of the whole of the measurement
-//! that a law leaves out are figures too.
+//! Every law is fitted to each round by itself, so that a coefficient has a least, a middle and a most as every other
+//! figure. Points of the whole of the measurement that a law leaves out are figures too.
 
 use lehr_ranks::Layout;
 
@@ -144,7 +145,8 @@ fn fitted(law: &Law, group: &str, points: &[&Point]) -> Vec<Figure> {
     let fits: Option<Vec<Fit>> = (0..rounds).map(|round| law.fit(&inside, round)).collect();
     let Some(fits) = fits.filter(|fits| !fits.is_empty()) else {
         let needed = law.coefficients.len() + 1;
-        // Nothing to say about a law that nobody would look for here: one point, or the same number of ranks everywhere.
+        // Nothing to say about a law that nobody would look for here: one point, or the same number of ranks
+        // everywhere.
         let medians: Vec<f64> = inside.iter().map(|point| point.median).collect();
         if inside.len() > 1 {
             found.push(Figure {

@@ -1,4 +1,5 @@
-//! How evenly ranks run: the papers' two measures of the times of synchronised stages (000 figures 6 to 8, 004 figures 4 and 5).
+//! How evenly ranks run: the papers' two measures of the times of synchronised stages (000 figures 6 to 8, 004 figures
+//! 4 and 5).
 
 /// Seconds of the computation of each stage, a list a rank.
 pub type Stages = [Vec<f64>];

@@ -25,8 +25,8 @@ pub struct Starter {
 }
 
 impl Starter {
-    /// Looks for a launcher: `asked` if given, else the project's own, else `mpiexec` on the path, else none. One that is found is tried with a small job, since not every
-    /// MPI can be used.
+    /// Looks for a launcher: `asked` if given, else the project's own, else `mpiexec` on the path, else none. One that
+    /// is found is tried with a small job, since not every MPI can be used.
     ///
     /// # Errors
     /// If the one that was asked for does not start, or its job fails.

@@ -1,12 +1,14 @@
 //! Least squares for overheads: `a + b x`, and the papers' models without intercept, `a₁x₁ (+ a₂x₂)` (003 eq. 6).
 //!
-//! A handful of points and at most two factors, so columns are made orthogonal one after the other (modified Gram-Schmidt), which loses nothing where the factors are as
-//! alike as p and p². Points in the linear region only (003 section 4: f below about 1); which are left out is said beside each fit.
+//! A handful of points and at most two factors, so columns are made orthogonal one after the other (modified
+//! Gram-Schmidt), which loses nothing where the factors are as alike as p and p². Points in the linear region only (003
+//! section 4: f below about 1); which are left out is said beside each fit.
 
 /// Overheads from here on are outside the region that the models describe (003 section 4.1).
 pub const LINEAR_BELOW: f64 = 1.0;
 
-/// What is left of a column after the others are taken out of it, relative to it, below which it says nothing of its own.
+/// What is left of a column after the others are taken out of it, relative to it, below which it says nothing of its
+/// own.
 const DEPENDENT: f64 = 1e-9;
 
 /// Coefficients and how well they describe the points.
@@ -16,7 +18,8 @@ pub struct Fit {
     pub coefficients: Vec<f64>,
     /// Measured less fitted, one a point.
     pub residuals: Vec<f64>,
-    /// 1 less the residuals' sum of squares over that of the values: about their mean for a line, about 0 without an intercept.
+    /// 1 less the residuals' sum of squares over that of the values: about their mean for a line, about 0 without an
+    /// intercept.
     pub r_squared: f64,
 }
 

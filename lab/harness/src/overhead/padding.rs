@@ -1,8 +1,9 @@
-//! What it costs when the sums of threads lie beside each other in memory: experiment E25 (c), after 000 section IV and 004 section 4, whose authors saw factors of 10 and more until they
-//! kept their accumulators apart.
+//! What it costs when the sums of threads lie beside each other in memory: experiment E25 (c), after 000 section IV and
+//! 004 section 4, whose authors saw factors of 10 and more until they kept their accumulators apart.
 //!
-//! Lehr's own sums are a leaf's, in memory that its thread asked for; so this is a model of the mistake and no switch of the product. Every thread adds points to the masses and moments of K
-//! clusters, each addition going to memory; the sums of the threads follow each other at a distance that is the case's.
+//! Lehr's own sums are a leaf's, in memory that its thread asked for; so this is a model of the mistake and no switch
+//! of the product. Every thread adds points to the masses and moments of K clusters, each addition going to memory; the
+//! sums of the threads follow each other at a distance that is the case's.
 
 #![allow(
     clippy::disallowed_types,
@@ -19,7 +20,8 @@ use crate::measure::timed;
 /// The experiment's name in records.
 pub const PADDING: &str = "padding";
 
-/// Numbers of eight bytes from one thread's sums to the next where they are far apart: the widest separation of 000 table II.
+/// Numbers of eight bytes from one thread's sums to the next where they are far apart: the widest separation of 000
+/// table II.
 const APART: usize = 1024;
 /// Additions of a thread in a sample.
 const ADDITIONS: usize = 4_000_000;
@@ -43,8 +45,8 @@ impl Padded {
     }
 }
 
-/// The cases for so many cores: as many threads, but two at least, and 8 at most as in the papers. One sum a thread at the separations of 000 table II; the masses and moments of K clusters,
-/// packed.
+/// The cases for so many cores: as many threads, but two at least, and 8 at most as in the papers. One sum a thread at
+/// the separations of 000 table II; the masses and moments of K clusters, packed.
 pub fn cases(definition: &Definition, cores: usize) -> Vec<Padded> {
     let threads = cores.clamp(2, 8);
     let single = definition.separations.iter().map(|&separation| Padded { threads, sums: 1, separation });
@@ -55,7 +57,8 @@ pub fn cases(definition: &Definition, cores: usize) -> Vec<Padded> {
     single.chain(packed).collect()
 }
 
-/// Measures a case: its time over that with the sums of threads far apart, one sample a round. None if `stop` asked for the end.
+/// Measures a case: its time over that with the sums of threads far apart, one sample a round. None if `stop` asked for
+/// the end.
 pub fn measure(case: Padded, rounds: usize, stop: &mut dyn FnMut() -> bool) -> Option<Vec<Figure>> {
     let apart = Padded { separation: case.sums + APART, ..case };
     let mut factors = Vec::with_capacity(rounds);
@@ -85,7 +88,8 @@ fn add(case: Padded, additions: usize) -> f64 {
             scope.spawn(move || {
                 start.wait();
                 for sum in own.iter().cycle().take(additions) {
-                    // Relaxed, and no exchange: each sum has one writer. It is atomic so that it goes to memory each time.
+                    // Relaxed, and no exchange: each sum has one writer. It is atomic so that it goes to memory each
+                    // time.
                     let old = f64::from_bits(sum.load(Ordering::Relaxed));
                     sum.store((old + 1.0).to_bits(), Ordering::Relaxed);
                 }

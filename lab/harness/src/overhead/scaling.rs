@@ -1,7 +1,9 @@
 //! Seconds of multidimensional scaling, its efficiency, and ports against the loop: 003 section 5.2, figures 15 to 20.
 //!
-//! The dissimilarities of a set are computed once and written to a file that every job reads. Each side makes the same map of them, from the same random positions and in the same number of
-//! iterations at most, without the longer steps that the method takes otherwise (003 has none): by ranks, by a parallel loop and by ports, on threads; by ranks in processes too.
+//! The dissimilarities of a set are computed once and written to a file that every job reads. Each side makes the same
+//! map of them, from the same random positions and in the same number of iterations at most, without the longer steps
+//! that the method takes otherwise (003 has none): by ranks, by a parallel loop and by ports, on threads; by ranks in
+//! processes too.
 
 use std::path::Path;
 
@@ -18,8 +20,8 @@ use super::turns::Side;
 use crate::definition::MapSet;
 use crate::measure::Spread;
 
-/// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of the same engine as p_ref (figures 16, 18 and 20), and the time of ports
-/// over that of the loop on as many threads.
+/// The experiments' names in records: seconds (003 figures 15, 17 and 19), p_ref T(p_ref) / (p T(p)) with one thread of
+/// the same engine as p_ref (figures 16, 18 and 20), and the time of ports over that of the loop on as many threads.
 pub const SECONDS: &str = "scaling";
 /// See [`SECONDS`].
 pub const EFFICIENCY: &str = "efficiency of scaling";
@@ -31,7 +33,8 @@ pub fn name(set: &MapSet) -> String {
     format!("scaling, {}", set.name)
 }
 
-/// Who makes the map: each engine on one thread and on as many as the machine has cores for, ranks in processes too if they can be started.
+/// Who makes the map: each engine on one thread and on as many as the machine has cores for, ranks in processes too if
+/// they can be started.
 pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Side> {
     let one = std::iter::once(Layout::threads(1));
     let layouts: Vec<Layout> = one.chain(definition.layouts.iter().copied()).collect();

@@ -1,5 +1,6 @@
-//! The kernel in stages that all ranks begin together: how much the times of ranks fluctuate, on threads and in processes (000 figures 6 to 8, 004 figures 4 and 5), and what a point and centre
-//! costs as ranks are added at a fixed number of rows each (000 figures 3 to 5, 004 figure 3).
+//! The kernel in stages that all ranks begin together: how much the times of ranks fluctuate, on threads and in
+//! processes (000 figures 6 to 8, 004 figures 4 and 5), and what a point and centre costs as ranks are added at a fixed
+//! number of rows each (000 figures 3 to 5, 004 figure 3).
 
 use anyhow::{Result, bail};
 use lehr_ranks::{Engine, Layout};

@@ -1,6 +1,8 @@
-//! What a job of `lehr-lab overhead` does: the same program in one process or in several, told by one line of JSON and answering with one.
+//! What a job of `lehr-lab overhead` does: the same program in one process or in several, told by one line of JSON and
+//! answering with one.
 //!
-//! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the same everywhere.
+//! Every process of the job calls [`Task::work`]; each makes the points for itself, by number, so that they are the
+//! same everywhere.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
@@ -165,7 +167,8 @@ impl Problem {
 }
 
 impl Scaling {
-    /// The method as 003 has it: from random positions, with steps of one length, as many as were asked for unless nothing changes any more.
+    /// The method as 003 has it: from random positions, with steps of one length, as many as were asked for unless
+    /// nothing changes any more.
     fn parameters(&self) -> smacof::Parameters {
         smacof::Parameters {
             dimension: self.dimension,

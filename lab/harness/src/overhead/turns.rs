@@ -1,4 +1,5 @@
-//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all must end with the same bits.
+//! The turns of a case: every side is a job that solves the same problem in its own layout and engine, and all must end
+//! with the same bits.
 
 use anyhow::{Result, ensure};
 use lehr_ranks::{Engine, Layout};
@@ -24,7 +25,8 @@ impl Side {
         format!("{} {}", self.engine, self.layout)
     }
 
-    /// Whether it takes turns by this method: map-reduce is measured on points, the engines of one process on pairs, as 003 does.
+    /// Whether it takes turns by this method: map-reduce is measured on points, the engines of one process on pairs, as
+    /// 003 does.
     pub fn takes(self, method: Method) -> bool {
         let apart = match self.engine {
             Engine::Ranks => return true,
@@ -55,7 +57,8 @@ pub fn sides(definition: &Definition, cores: usize, starter: &Starter) -> Vec<Si
     std::iter::once(reference()).chain(ranks).chain(reduced).chain(engines).collect()
 }
 
-/// Measures a case: the figures `run`, `overhead`, `map-reduce` and [`PORTS_LESS_LOOP`]. None if `stop` asked for the end.
+/// Measures a case: the figures `run`, `overhead`, `map-reduce` and [`PORTS_LESS_LOOP`]. None if `stop` asked for the
+/// end.
 ///
 /// # Errors
 /// A job that failed; bits that differ.
@@ -149,8 +152,8 @@ fn figures(case: Case, sides: &[Side], seconds: &[Vec<f64>], imbalances: &[f64])
     figures
 }
 
-/// 003 eq. 2 and 3: f = p T(p) / (p_ref T(p_ref)) - 1, where both solve the same problem. With p_ref = 1 and n = N/p rows a rank this is the scaled form of 004 eq. 2,
-/// (P T(n,P) - T(Pn,1)) / T(Pn,1).
+/// 003 eq. 2 and 3: f = p T(p) / (p_ref T(p_ref)) - 1, where both solve the same problem. With p_ref = 1 and n = N/p
+/// rows a rank this is the scaled form of 004 eq. 2, (P T(n,P) - T(Pn,1)) / T(Pn,1).
 pub fn overhead(ranks: usize, seconds: f64, ranks_ref: usize, seconds_ref: f64) -> f64 {
     ranks as f64 * seconds / (ranks_ref as f64 * seconds_ref) - 1.0
 }

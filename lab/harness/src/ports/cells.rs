@@ -1,7 +1,8 @@
 //! The cells of the four patterns: ours, the peers and the floors in turns, as overhead a stage.
 //!
-//! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank (001 tables 1 and 2: match and default).
-//! What has a thread or process a rank takes all cores and says that it is absent in the other forms.
+//! Ours and the peers' pools are measured on one worker, on one a core and, in the whole measurement, on one a rank
+//! (001 tables 1 and 2: match and default). What has a thread or process a rank takes all cores and says that it is
+//! absent in the other forms.
 
 use anyhow::Result;
 

@@ -1,4 +1,5 @@
-//! `lab/definitions/runtime/ports.json`: the cells, the sizes, the aims, and the figures that earlier measurements and the papers reached.
+//! `lab/definitions/runtime/ports.json`: the cells, the sizes, the aims, and the figures that earlier measurements and
+//! the papers reached.
 
 use serde::Deserialize;
 

@@ -1,6 +1,7 @@
 //! The four patterns in their two forms.
 //!
-//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by a word.
+//! The peers' runners include this file (`lab/runners/ports/src/lib.rs`), so that both sides of a pipe mean the same by
+//! a word.
 
 use std::fmt;
 
@@ -10,9 +11,10 @@ pub use crate::unit::{UNIT_STEPS, units};
 
 /// In how many places a rank counts messages that are handled in pairs: by stage, modulo this.
 ///
-/// In two shifts the messages of each rank run around the ring on their own, and may come any number of stages before another's. What two of them
-/// are at one rank for differs by a stage that is no multiple of the number of ranks. So this is a multiple of each number of ranks that is
-/// measured, and no two ever meet in one place. (With 16 places, rings of three and seven lost a message where a worker was left behind.)
+/// In two shifts the messages of each rank run around the ring on their own, and may come any number of stages before
+/// another's. What two of them are at one rank for differs by a stage that is no multiple of the number of ranks. So
+/// this is a multiple of each number of ranks that is measured, and no two ever meet in one place. (With 16 places,
+/// rings of three and seven lost a message where a worker was left behind.)
 pub const COUNTED_STAGES: usize = 168;
 
 /// How ranks meet their messages.
@@ -35,7 +37,8 @@ pub enum Pattern {
     Pipeline,
     /// Each to the right.
     Shift,
-    /// Rendezvous: a right shift, then a left one. Spawned: two messages to the same port of the right neighbour, received as two items.
+    /// Rendezvous: a right shift, then a left one. Spawned: two messages to the same port of the right neighbour,
+    /// received as two items.
     TwoShifts,
     /// Each to both neighbours, receiving one from each.
     Exchange,
@@ -110,14 +113,16 @@ pub struct Run {
 }
 
 impl Run {
-    /// The computation of this run without its messages, on as many ranks as compute at once, and how often that fits into the run.
+    /// The computation of this run without its messages, on as many ranks as compute at once, and how often that fits
+    /// into the run.
     pub fn computation(&self, cores: usize) -> (Self, f64) {
         let at_once = self.ranks.min(self.workers).min(cores);
         let run = Self { form: Form::Rendezvous, pattern: Pattern::None, ranks: at_once, ..*self };
         (run, self.ranks.div_ceil(at_once) as f64)
     }
 
-    /// Whether engines with a thread a rank can do this: they take every core, and so have no form with fewer workers; a single rank is at home on one core too.
+    /// Whether engines with a thread a rank can do this: they take every core, and so have no form with fewer workers;
+    /// a single rank is at home on one core too.
     pub fn is_for_threads(&self) -> bool {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         self.form == Form::Rendezvous && (self.workers == cores || (self.workers, self.ranks) == (1, 1))

@@ -1,7 +1,9 @@
-//! `pending`: what a receive that waits costs in bytes, and what it takes to create and to complete a great many. `allocations`: heap allocations of a message.
+//! `pending`: what a receive that waits costs in bytes, and what it takes to create and to complete a great many.
+//! `allocations`: heap allocations of a message.
 //!
-//! Each sample is a fresh process, since memory that an earlier sample gave back would hide what the next one takes. What is counted stands with the code:
-//! ours in `lab/harness/src/bin/port_side.rs`, tokio's in `lab/runners/ports/src/bin/tokio.rs`.
+//! Each sample is a fresh process, since memory that an earlier sample gave back would hide what the next one takes.
+//! What is counted stands with the code: ours in `lab/harness/src/bin/port_side.rs`, tokio's in
+//! `lab/runners/ports/src/bin/tokio.rs`.
 
 use anyhow::Result;
 
@@ -66,8 +68,8 @@ pub fn run(bench: &mut Bench, definition: &Definition, rounds: usize) -> Result<
     Ok(())
 }
 
-/// As many of `count` receives as fit into half of the memory that is free, where that is known: a machine that starts to swap measures its disk, and one that
-/// ends programs ends somebody else's.
+/// As many of `count` receives as fit into half of the memory that is free, where that is known: a machine that starts
+/// to swap measures its disk, and one that ends programs ends somebody else's.
 fn fitting(count: usize, bytes: f64, available: Option<f64>) -> usize {
     let Some(available) = available else { return count };
     let fits = (available / 2.0 / bytes.max(1.0)) as usize;
@@ -105,7 +107,8 @@ const FORMS: [(&str, &str); 4] = [
     ("spawned, lehr fresh tasks", "fresh"),
 ];
 
-/// Counts the heap allocations of a message from its post to its handler and back, and of a stage of each pattern, on one worker.
+/// Counts the heap allocations of a message from its post to its handler and back, and of a stage of each pattern, on
+/// one worker.
 ///
 /// # Errors
 /// A program that ended.

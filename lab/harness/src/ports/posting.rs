@@ -1,15 +1,16 @@
 //! `posting`: arrays of doubles as messages, as in section 3 of paper 001.
 //!
-//! A message is an array and six integers. Each rank, one a core, posts to itself and receives; what is timed is the copy, the post and the receive. Where there
-//! is computation between messages, the clock is read before and after each message, on all sides: a difference of two long times would drown a copy of a
-//! tenth of a microsecond. The source array is made before the clock starts.
+//! A message is an array and six integers. Each rank, one a core, posts to itself and receives; what is timed is the
+//! copy, the post and the receive. Where there is computation between messages, the clock is read before and after each
+//! message, on all sides: a difference of two long times would drown a copy of a tenth of a microsecond. The source
+//! array is made before the clock starts.
 //!
-//! *By copy*: the array is copied into a new array each stage (inside), into an array of the rank that comes back when it was received (outside), or element by
-//! element into a large array with wrap (stepped, 2 and 20 million doubles), of which the message names the place. *By handle*: the array itself is posted, and
-//! comes back; nothing is copied.
+//! *By copy*: the array is copied into a new array each stage (inside), into an array of the rank that comes back when
+//! it was received (outside), or element by element into a large array with wrap (stepped, 2 and 20 million doubles),
+//! of which the message names the place. *By handle*: the array itself is posted, and comes back; nothing is copied.
 //!
-//! Two floors in C: the copy alone, and the copy with its message handed over through a ring under a lock, which is the least that a port with several senders
-//! and receivers can do.
+//! Two floors in C: the copy alone, and the copy with its message handed over through a ring under a lock, which is the
+//! least that a port with several senders and receivers can do.
 
 use std::time::Instant;
 
@@ -163,7 +164,8 @@ fn ours(posting: Posting) -> Result<f64> {
     let taken: Vec<Taken> = block_on(all(ranks.into_iter().map(|rank| dispatcher.spawn(rank)).collect()))
         .into_iter()
         .collect::<Result<_, _>>()?;
-    // From the first that began to the last that ended: ranks that one worker ran one after the other would not look as if they had had a core each.
+    // From the first that began to the last that ended: ranks that one worker ran one after the other would not look as
+    // if they had had a core each.
     let from = taken.iter().map(|rank| rank.from).min();
     let to = taken.iter().map(|rank| rank.to).max();
     let whole = from.zip(to).map_or(0.0, |(from, to)| to.duration_since(from).as_secs_f64());
@@ -268,7 +270,8 @@ impl Stages {
     }
 }
 
-/// The paper's third form. A function of its own, because it tells the compiler that the arrays are distinct, as the C floor's compiler finds out.
+/// The paper's third form. A function of its own, because it tells the compiler that the arrays are distinct, as the C
+/// floor's compiler finds out.
 #[inline(never)]
 fn element_by_element(to: &mut [f64], from: &[f64]) {
     for (to, from) in to.iter_mut().zip(from) {

@@ -1,5 +1,5 @@
-//! `requests`: clients that ask a service and wait for the reply. `rings`: exchange stages that must end. `idle`: the CPU of a dispatcher with nothing to do.
-//! `regions`: parallel regions, empty and with work.
+//! `requests`: clients that ask a service and wait for the reply. `rings`: exchange stages that must end. `idle`: the
+//! CPU of a dispatcher with nothing to do. `regions`: parallel regions, empty and with work.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -144,7 +144,8 @@ pub fn rings(bench: &mut Bench, definition: &Definition) -> Result<()> {
     Ok(())
 }
 
-/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting, after a burst that had all its workers running.
+/// The share of a core that a dispatcher uses which has nothing to do, with receives waiting, after a burst that had
+/// all its workers running.
 ///
 /// # Errors
 /// A dispatcher that would not start.

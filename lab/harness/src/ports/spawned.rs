@@ -1,8 +1,9 @@
 //! Ours, spawned: every message (or pair of messages) starts a handler.
 //!
-//! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that takes two items of one port (two shifts)
-//! or joins two ports (exchange), again and again. *Closures* (`Handle::execute`) and *fresh tasks* (`Handle::spawn`): one a message, where an atomic counter stands for the port that waits for two, exactly as in
-//! the peers (`lab/runners/ports/src/spawned.rs`).
+//! Four ways to say it, measured side by side. *Persistent receivers*: `Port::on` for one message; for two, a task that
+//! takes two items of one port (two shifts) or joins two ports (exchange), again and again. *Closures*
+//! (`Handle::execute`) and *fresh tasks* (`Handle::spawn`): one a message, where an atomic counter stands for the port
+//! that waits for two, exactly as in the peers (`lab/runners/ports/src/spawned.rs`).
 
 use anyhow::{Result, ensure};
 use lehr_runtime::{Dispatcher, Handle, Port, Receiver, Task, block_on, join};
@@ -39,7 +40,8 @@ mod counters {
             // AcqRel: the second message's handler sees what the poster of the first had done.
             let is_second = count.fetch_add(1, Ordering::AcqRel) == 1;
             if is_second {
-                // Relaxed: the next message of this place is posted so many stages on, by whoever descends from the handler started here.
+                // Relaxed: the next message of this place is posted so many stages on, by whoever descends from the
+                // handler started here.
                 count.store(0, Ordering::Relaxed);
             }
             is_second
@@ -57,7 +59,8 @@ pub fn persistent(run: &Run) -> Result<f64> {
     }
     let dispatcher = Dispatcher::new(run.workers)?;
     let ports: Vec<[Port<u64>; 2]> = (0..run.ranks).map(|_| [Port::new(), Port::new()]).collect();
-    // Before anybody receives: a rank that began early would send its neighbour the second stage before the first is there.
+    // Before anybody receives: a rank that began early would send its neighbour the second stage before the first is
+    // there.
     for own in &ports {
         post(&own[0], 0);
         match run.pattern {
@@ -66,7 +69,8 @@ pub fn persistent(run: &Run) -> Result<f64> {
             _ => {}
         }
     }
-    // Each rank's last handler posts here a number that is 0 if every message was of the stage in which it was received.
+    // Each rank's last handler posts here a number that is 0 if every message was of the stage in which it was
+    // received.
     let done: Port<u64> = Port::new();
     let (seconds, ended) = timed(|| {
         let handlers: Vec<Handlers> =

@@ -1,7 +1,7 @@
 //! The cells: ours in its forms, every MPI and the floors in turns, as overhead a stage; arrays as rates too.
 //!
-//! Ours in one process is measured on one worker and on one a core. What has a process or a thread a rank takes all cores, and says that it is absent in the
-//! form with one; the floor has both.
+//! Ours in one process is measured on one worker and on one a core. What has a process or a thread a rank takes all
+//! cores, and says that it is absent in the form with one; the floor has both.
 
 use anyhow::Result;
 use lehr_ranks::fabric::Kind;
@@ -18,7 +18,8 @@ use crate::bench::{Bench, PeerEngine};
 /// Ours in this process.
 const OURS: [(&str, Kind); 2] = [("lehr threads", Kind::Threads), ("lehr ports", Kind::Ports)];
 
-/// What a sample of a side with more ranks than cores may last that yields by whole time slices of the system: twenty stages of some of them.
+/// What a sample of a side with more ranks than cores may last that yields by whole time slices of the system: twenty
+/// stages of some of them.
 const TIME_SLICES: f64 = 0.3;
 
 /// A side of a cell.

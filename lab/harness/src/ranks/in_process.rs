@@ -11,7 +11,8 @@ use lehr_runtime::Dispatcher;
 use super::operation::Work;
 use super::program::{self, Witness};
 
-/// Seconds of some work, from the first rank's start to the last one's end. The dispatcher is started before and stopped after it.
+/// Seconds of some work, from the first rank's start to the last one's end. The dispatcher is started before and
+/// stopped after it.
 ///
 /// # Errors
 /// A wrong result, a rank that failed, a dispatcher that would not start.

@@ -120,7 +120,8 @@ pub struct Work {
 }
 
 impl Work {
-    /// The computation of this work without its messages, on as many ranks as compute at once, and how often that fits into the work.
+    /// The computation of this work without its messages, on as many ranks as compute at once, and how often that fits
+    /// into the work.
     pub fn computation(&self, cores: usize) -> (Self, f64) {
         let at_once = self.ranks.min(self.workers).min(cores);
         (Self { operation: Operation::None, ranks: at_once, ..*self }, self.ranks.div_ceil(at_once) as f64)
@@ -132,7 +133,8 @@ impl Work {
         format!("{number} ranks {operation} {ranks} {workers} {doubles} {units} {stages}")
     }
 
-    /// What a program is asked whose number of ranks is fixed: `ranks exchange 1 0 500000`; none if the line is another.
+    /// What a program is asked whose number of ranks is fixed: `ranks exchange 1 0 500000`; none if the line is
+    /// another.
     pub fn read(line: &str, ranks: usize) -> Option<Self> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let ["ranks", operation, doubles, units, stages] = words[..] else { return None };

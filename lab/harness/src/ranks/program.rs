@@ -1,7 +1,8 @@
 //! Ours: the program of a rank, the same over threads, over ports and between processes.
 //!
-//! Every stage carries its number in a *line* of up to eight doubles that wanders through the array from stage to stage, so that each stage is checked for the
-//! price of a line and, in the end, the whole array. What is combined is zero but for the line, so nothing has to be filled again between stages.
+//! Every stage carries its number in a *line* of up to eight doubles that wanders through the array from stage to
+//! stage, so that each stage is checked for the price of a line and, in the end, the whole array. What is combined is
+//! zero but for the line, so nothing has to be filled again between stages.
 
 use std::time::Instant;
 

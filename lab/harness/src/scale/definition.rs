@@ -169,7 +169,8 @@ impl Definition {
         let stages = match case.extent {
             Extent::Whole if case.given.is_some() => pairwise + embed,
             Extent::Whole => distances + pairwise + embed,
-            // Of the sample one half of the pairs, of all each with the whole sample; and each has its neighbours to be chosen.
+            // Of the sample one half of the pairs, of all each with the whole sample; and each has its neighbours to be
+            // chosen.
             Extent::Placing(all) => embed + distances * (1.0 + 4.0 * all as f64 / case.items as f64),
             // Its map takes a few of the hundred iterations; the matrix is on disk once.
             Extent::Iterations(_) => 8.0 * distances + embed / 10.0,

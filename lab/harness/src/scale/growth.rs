@@ -5,7 +5,8 @@ use crate::bench::figure::Figure;
 use crate::cost::power::{EXPONENT, Points, exponents};
 use crate::cost::{MEMORY, PASS, TIME};
 
-/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes have none.
+/// Adds the exponents that follow from the figures, in the place of those of a session before. Fewer than three sizes
+/// have none.
 pub fn fit(bench: &mut Bench) {
     bench.figures.retain(|figure| figure.experiment != EXPONENT);
     let mut engines: Vec<String> = bench.figures.iter().map(|figure| figure.engine.clone()).collect();

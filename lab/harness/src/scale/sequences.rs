@@ -1,7 +1,8 @@
 //! Aligned sequences of known families, made by mutation: of any number, as a table of real ones is not.
 //!
-//! Families are lineages of one ancestor, as subfamilies of Alu repeats are: each member differs from its lineage's sequence at a share of the places that is its own. There are substitutions alone,
-//! so that the sequences stand below each other and can be compared place by place.
+//! Families are lineages of one ancestor, as subfamilies of Alu repeats are: each member differs from its lineage's
+//! sequence at a share of the places that is its own. There are substitutions alone, so that the sequences stand below
+//! each other and can be compared place by place.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -42,7 +43,8 @@ pub struct Items {
 }
 
 impl Mutations {
-    /// Writes `items.fasta` with so many sequences, family after family in turn, to a folder, and `all.fasta` with more of them if `every` is more. Equal arguments write equal files.
+    /// Writes `items.fasta` with so many sequences, family after family in turn, to a folder, and `all.fasta` with more
+    /// of them if `every` is more. Equal arguments write equal files.
     ///
     /// # Errors
     /// If a file cannot be written.

@@ -13,7 +13,8 @@ use crate::cost::Cost;
 use crate::process;
 use crate::results;
 
-/// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few members.
+/// Families that differ as those of [`Mutations`](super::sequences::Mutations) do are found again but for a few
+/// members.
 const FOUND: f64 = 0.95;
 
 /// Half of the mean dissimilarity of these items.

@@ -1,7 +1,9 @@
-//! `clusterings`: a job of clustering on a core, alone, while another service clusters on the other core, and while another does on the same one.
+//! `clusterings`: a job of clustering on a core, alone, while another service clusters on the other core, and while
+//! another does on the same one.
 //!
-//! The services stand on one `lehr serve`, which has their cores from a manifest, as users write it. The other service has a job that does not end by itself; it is there
-//! before the one is timed, and called off after. Every job must find the same centres.
+//! The services stand on one `lehr serve`, which has their cores from a manifest, as users write it. The other service
+//! has a job that does not end by itself; it is there before the one is timed, and called off after. Every job must
+//! find the same centres.
 
 use std::path::Path;
 

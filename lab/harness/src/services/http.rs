@@ -1,5 +1,5 @@
-//! `http`: microseconds a request over loopback, closed loop, all the time over all the requests. `http latency`: what half, 99 and 99.9 % of the requests took at
-//! most, closed and open loop.
+//! `http`: microseconds a request over loopback, closed loop, all the time over all the requests. `http latency`: what
+//! half, 99 and 99.9 % of the requests took at most, closed and open loop.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `listeners`: what a change costs while subscribers hear of it, one of whom may take nothing; and the memory of a thousand of them.
+//! `listeners`: what a change costs while subscribers hear of it, one of whom may take nothing; and the memory of a
+//! thousand of them.
 
 use std::path::Path;
 

@@ -1,7 +1,9 @@
-//! The generator of requests over HTTP/1.1: closed loop (each connection asks again when it is answered) and open loop (requests come by a clock, and what they wait
-//! for a connection counts). Every answer is compared, byte by byte, with what it must be.
+//! The generator of requests over HTTP/1.1: closed loop (each connection asks again when it is answered) and open loop
+//! (requests come by a clock, and what they wait for a connection counts). Every answer is compared, byte by byte, with
+//! what it must be.
 //!
-//! What is asked for is what the records of `lehr serve` offer: the state, and a record put into the place of another, whose answer is the one before.
+//! What is asked for is what the records of `lehr serve` offer: the state, and a record put into the place of another,
+//! whose answer is the one before.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

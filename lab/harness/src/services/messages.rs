@@ -1,6 +1,8 @@
-//! `messages`: microseconds a message by size of the group, cold and warm. `histogram`: the papers' thirty groups of two hundred.
+//! `messages`: microseconds a message by size of the group, cold and warm. `histogram`: the papers' thirty groups of
+//! two hundred.
 //!
-//! A sample starts a runtime and a service of its own, so that each has one cold group. What is kept of its warm groups is their median.
+//! A sample starts a runtime and a service of its own, so that each has one cold group. What is kept of its warm groups
+//! is their median.
 
 use anyhow::Result;
 

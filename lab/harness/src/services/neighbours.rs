@@ -1,6 +1,8 @@
-//! `neighbours`: a service that computes, alone, beside another that computes on a core of its own, and beside one on the same core.
+//! `neighbours`: a service that computes, alone, beside another that computes on a core of its own, and beside one on
+//! the same core.
 //!
-//! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for as long as the one is measured.
+//! Each service has a host on a dispatcher that is bound to one core. The other is kept busy by a client of its own for
+//! as long as the one is measured.
 
 use anyhow::{Result, anyhow, ensure};
 use lehr_runtime::{Builder, Dispatcher, block_on};

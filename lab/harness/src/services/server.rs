@@ -20,7 +20,8 @@ pub struct Form {
 }
 
 impl Form {
-    /// One core for the server and another for the load, if there are two and servers can be bound; and all cores for both.
+    /// One core for the server and another for the load, if there are two and servers can be bound; and all cores for
+    /// both.
     pub fn all(cores: usize) -> Vec<Self> {
         let free = Self { workers: cores, core: None };
         if cores > 1 && can_bind() { vec![Self { workers: 1, core: Some(1) }, free] } else { vec![free] }

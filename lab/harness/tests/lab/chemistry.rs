@@ -1,4 +1,5 @@
-//! `lehr-lab chemistry` as a stranger meets it, on its small cases; what it measures is not asserted, only that it is there, that answers were checked, and that nothing is left behind.
+//! `lehr-lab chemistry` as a stranger meets it, on its small cases; what it measures is not asserted, only that it is
+//! there, that answers were checked, and that nothing is left behind.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! `lehr-lab growth` as a stranger meets it, on small cases; what it measures is not asserted, only that it is there, that clusters were found again, and that nothing is left behind.
+//! `lehr-lab growth` as a stranger meets it, on small cases; what it measures is not asserted, only that it is there,
+//! that clusters were found again, and that nothing is left behind.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! `lehr-lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and follows from what was taken.
+//! `lehr-lab overhead` as a stranger meets it, on one small case; what it measures is not asserted, only that it is
+//! there and follows from what was taken.
 
 use serde_json::Value;
 

@@ -1,4 +1,5 @@
-//! `lehr-lab ports` as a stranger meets it: without peers, and with peers that are ill. One small case each; what it measures is not asserted, only that it is there.
+//! `lehr-lab ports` as a stranger meets it: without peers, and with peers that are ill. One small case each; what it
+//! measures is not asserted, only that it is there.
 
 use serde_json::Value;
 

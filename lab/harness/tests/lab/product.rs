@@ -11,7 +11,8 @@ const LINE: [&str; 5] = ["services", "--quick", "--only", "no case has this name
 /// A sandbox with the lab alone in a folder.
 fn moved() -> (Sandbox, PathBuf) {
     let sandbox = Sandbox::new();
-    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another
+    // test still has it open.
     shell(&sandbox, &format!("mkdir bin alone && cp '{}' alone/lehr-lab", env!("CARGO_BIN_EXE_lehr-lab")));
     let lab = sandbox.path("alone/lehr-lab");
     (sandbox, lab)

@@ -1,5 +1,5 @@
-//! `lehr-lab ranks` as a stranger meets it: without peers, with peers that are ill, and with ours that is wrong. What it measures is not asserted, only that it
-//! is there.
+//! `lehr-lab ranks` as a stranger meets it: without peers, with peers that are ill, and with ours that is wrong. What
+//! it measures is not asserted, only that it is there.
 
 use super::sandbox::Sandbox;
 use super::session::{engines, measured, run};

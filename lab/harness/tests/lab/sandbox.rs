@@ -101,7 +101,8 @@ impl Outcome {
     }
 }
 
-/// Sees that the command lies beside the lab. Tests of the whole workspace have built it with its own; those of this package alone build no other's programs.
+/// Sees that the command lies beside the lab. Tests of the whole workspace have built it with its own; those of this
+/// package alone build no other's programs.
 fn build_lehr() {
     static BUILT: OnceLock<()> = OnceLock::new();
     BUILT.get_or_init(|| {

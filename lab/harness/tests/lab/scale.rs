@@ -1,4 +1,5 @@
-//! `lehr-lab scale` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there and that nothing is left behind.
+//! `lehr-lab scale` as a stranger meets it, on one small case; what it measures is not asserted, only that it is there
+//! and that nothing is left behind.
 
 use serde_json::Value;
 

@@ -1,5 +1,5 @@
-//! `lehr-lab services` as a stranger meets it: without peers, with a peer that is wrong, and with the server that it starts. What it measures is not asserted, only
-//! that it is there.
+//! `lehr-lab services` as a stranger meets it: without peers, with a peer that is wrong, and with the server that it
+//! starts. What it measures is not asserted, only that it is there.
 
 use super::sandbox::Sandbox;
 use super::session::{engines, measured, run};

@@ -38,7 +38,8 @@ pub fn add_peer(sandbox: &Sandbox, name: &str, engine: &str, reactions: &[(&str,
          about) echo '{{\"libraries\": {{\"{name}\": \"1\"}}, \"engines\": [\"{engine}\"]}}';;\n\
          {reactions}*) echo '{{\"absent\": true}}';; esac; done\n"
     );
-    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another test still has it open.
+    // Another program writes it: a file that this process has written is busy while a child forked meanwhile by another
+    // test still has it open.
     let write = "mkdir -p peers && printf '%s' \"$1\" > \"peers/$2\" && chmod 755 \"peers/$2\"";
     let done = Command::new("sh").args(["-c", write, "sh", &script, name]).current_dir(sandbox.path(".")).status();
     assert!(done.unwrap().success());

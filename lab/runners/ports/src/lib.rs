@@ -12,9 +12,10 @@
 //! 0 unit                                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! `unit` is what 960 dependent steps of the generator last in this program (the median of nine looks), with `units(7, 1)`, by which the lab sees that they are
-//! the same steps. What an engine does not do is `{"absent": true}`. An answer to `about` may name engines that could not be had: `"absent": ["MPICH: …"]`.
-//! A wrong result is a panic: the runner ends, and the lab says so and goes on without it.
+//! `unit` is what 960 dependent steps of the generator last in this program (the median of nine looks), with `units(7,
+//! 1)`, by which the lab sees that they are the same steps. What an engine does not do is `{"absent": true}`. An answer
+//! to `about` may name engines that could not be had: `"absent": ["MPICH: …"]`. A wrong result is a panic: the runner
+//! ends, and the lab says so and goes on without it.
 
 pub mod actors;
 /// The very file that the lab has, so that both sides of the pipe mean the same by a word.
@@ -76,7 +77,8 @@ fn unit() -> Answer {
     Answer::Unit(looks[looks.len() / 2], units(7, 1))
 }
 
-/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be asked for by number.
+/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be
+/// asked for by number.
 pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize, Job) -> Answer) {
     // A panic anywhere, in a rank's task too, ends the runner with one line: nobody waits for the others of its ring.
     std::panic::set_hook(Box::new(|panic| {

@@ -1,5 +1,6 @@
-//! Rendezvous: P long-running ranks on channels. Each rank has two inbound channels, from its left and from its right, so that a receive names its source, as
-//! MPI does. A message is the number of its stage, and every rank checks each that it gets.
+//! Rendezvous: P long-running ranks on channels. Each rank has two inbound channels, from its left and from its right,
+//! so that a receive names its source, as MPI does. A message is the number of its stage, and every rank checks each
+//! that it gets.
 
 use std::future::Future;
 use std::sync::{Arc, Barrier};
@@ -200,7 +201,8 @@ async fn rank<C: Asynchronous>(index: usize, mut ends: Ends<C::Sender, C::Receiv
     (wrong, x)
 }
 
-/// The ranks of a run as futures, each giving 0 if all its messages were right. `all` runs them and says how long that took.
+/// The ranks of a run as futures, each giving 0 if all its messages were right. `all` runs them and says how long that
+/// took.
 pub fn on_tasks<C: Asynchronous>(run: Run, all: impl FnOnce(Vec<BoxedRank>) -> f64) -> f64 {
     // The receiving ends live until every rank is through: a send to a rank that has ended must find its channel open.
     let ranks = ring(run.ranks, C::channel).into_iter().enumerate();

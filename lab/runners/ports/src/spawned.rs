@@ -1,5 +1,5 @@
-//! Spawned: every message starts a fresh handler, as a Receive or MultipleItemReceive arbiter of CCR does. A port that waits for two messages is an atomic
-//! counter: the second message starts the handler.
+//! Spawned: every message starts a fresh handler, as a Receive or MultipleItemReceive arbiter of CCR does. A port that
+//! waits for two messages is an atomic counter: the second message starts the handler.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering::*};

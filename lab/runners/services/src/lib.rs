@@ -10,8 +10,8 @@
 //! 0 unit                             -> {"ns": 965.0, "value": 17402209958924219335}
 //! ```
 //!
-//! A server that was asked for before ends when the next is. What an engine does not do is `{"absent": true}`. A wrong result is a panic: the runner ends, and the
-//! lab says so and goes on without it.
+//! A server that was asked for before ends when the next is. What an engine does not do is `{"absent": true}`. A wrong
+//! result is a panic: the runner ends, and the lab says so and goes on without it.
 
 /// The very file that the lab has, so that both sides of the pipe mean the same by a group.
 #[path = "../../../harness/src/services/group.rs"]
@@ -64,7 +64,8 @@ fn unit() -> (f64, u64) {
     (looks[looks.len() / 2], units(7, 1))
 }
 
-/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be asked for by number.
+/// Answers requests until the input ends. `libraries` are the crates whose versions are reported, `engines` what can be
+/// asked for by number.
 pub fn serve(libraries: &[&str], engines: &[&str], mut engine: impl FnMut(usize, Job) -> Answer) {
     // A panic anywhere, in a task too, ends the runner with one line: nobody waits for what will not come.
     std::panic::set_hook(Box::new(|panic| {

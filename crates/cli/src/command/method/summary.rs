@@ -61,7 +61,8 @@ struct ExecutionFacts {
 struct Seconds<'a> {
     total: f64,
     phases: Vec<Phase<'a>>,
-    /// Over ranks: each phase of the method, and computing, communicating and waiting in all of it. Empty for engines without ranks.
+    /// Over ranks: each phase of the method, and computing, communicating and waiting in all of it. Empty for engines
+    /// without ranks.
     ranks: Vec<Timer<'a>>,
 }
 

@@ -2,8 +2,8 @@
 //! can be resumed.
 //!
 //! A line of text comes first, then a line of JSON that says of which map and items. Then come records: the length of
-//! their values in bytes and the values' XXH3, 8 bytes each, the lowest first, and the values. However a run ends, the records
-//! appended before are good; a record that was cut is left out, and its items are placed again.
+//! their values in bytes and the values' XXH3, 8 bytes each, the lowest first, and the values. However a run ends, the
+//! records appended before are good; a record that was cut is left out, and its items are placed again.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};

@@ -1,7 +1,8 @@
 //! A Parquet file of columns: the description in its footer, and readers of its values, one group of rows and one
 //! column at a time.
 //!
-//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its length, and a page by its unpacked size.
+//! A file may say anything of itself, and a small one may not take the memory of a node. So a footer is refused by its
+//! length, and a page by its unpacked size.
 
 use std::fs;
 use std::io::{self, Read};
@@ -161,7 +162,8 @@ impl Parquet {
     /// Reads the footer of a file.
     ///
     /// # Errors
-    /// [`Refused::Footer`]; [`Refused::Damaged`], also if the groups do not have the rows that the file has; [`Refused::Unreadable`].
+    /// [`Refused::Footer`]; [`Refused::Damaged`], also if the groups do not have the rows that the file has;
+    /// [`Refused::Unreadable`].
     pub fn open(file: fs::File) -> Result<Self, Refused> {
         let footer = footer_bytes(&file)?;
         if footer > FOOTER_BYTES {

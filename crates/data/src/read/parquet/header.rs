@@ -116,7 +116,8 @@ fn encoding_of(number: i64) -> io::Result<Encoding> {
     })
 }
 
-/// The numbers of a header: those of its own fields under `(field, 0)`, those of a structure in it under `(structure, field)`.
+/// The numbers of a header: those of its own fields under `(field, 0)`, those of a structure in it under `(structure,
+/// field)`.
 #[derive(Debug, Default)]
 struct Numbers([[Option<i64>; 9]; 9]);
 

@@ -66,7 +66,8 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one that it is at.
+/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one
+/// that it is at.
 struct At {
     file: Arc<File>,
     place: u64,
@@ -592,7 +593,8 @@ mod tests {
 
     #[test]
     fn lengths_are_as_many_as_values() {
-        // Blocks of 128 in 4 parts; so many lengths, of which the first is 0; the least difference is 0, and so are the widths.
+        // Blocks of 128 in 4 parts; so many lengths, of which the first is 0; the least difference is 0, and so are the
+        // widths.
         let lengths = |count: u64| {
             let mut bytes = vec![0x80, 0x01, 4];
             let mut left = count;

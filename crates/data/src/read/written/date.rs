@@ -1,7 +1,7 @@
 //! Dates and times as people write them, in seconds since 1970-01-01 00:00 UTC.
 //!
-//! `3/4/2021` is a day in March or in April: a date is read in every order that its parts allow ([`Date::orders`]), and the column decides. Months may be words, of five languages.
-//! A time without a zone is taken as UTC.
+//! `3/4/2021` is a day in March or in April: a date is read in every order that its parts allow ([`Date::orders`]), and
+//! the column decides. Months may be words, of five languages. A time without a zone is taken as UTC.
 
 use crate::read::DateOrder;
 

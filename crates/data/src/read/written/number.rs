@@ -41,7 +41,8 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone may be anything.
+    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency,
+    /// because `5M` alone may be anything.
     pub(crate) power: Option<u32>,
     /// Digits, their separator, and perhaps an exponent.
     pub(crate) digits: &'t str,
@@ -150,7 +151,8 @@ impl<'t> Parts<'t> {
         (begins && text.chars().all(is_plausible)).then_some(parts)
     }
 
-    /// The digits as a program would write them, and the separator of their thousands, if they are a number with this mark before the fraction.
+    /// The digits as a program would write them, and the separator of their thousands, if they are a number with this
+    /// mark before the fraction.
     pub(crate) fn plain(&self, mark: Mark) -> Option<(Cow<'t, str>, Option<char>)> {
         let digits = self.digits;
         let (mantissa, exponent) = match digits.find(['e', 'E']) {

@@ -45,7 +45,8 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     }
 }
 
-/// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands before a message.
+/// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands
+/// before a message.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file. Also if

@@ -1,4 +1,5 @@
-//! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them to all.
+//! Collectives between ranks of one process: messages stay where they are written, and one synchronisation shows them
+//! to all.
 //!
 //! Each rank deposits a message and arrives; the last to arrive folds. Afterwards each rank may read the message of
 //! every rank and the result of the fold. Cost of an exchange: each message is written once and read where it was
@@ -19,9 +20,11 @@
 //! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
-//! Messages between two neighbours, and messages in one direction only, have lanes of their own (`exchange/neighbours.rs`).
+//! Messages between two neighbours, and messages in one direction only, have lanes of their own
+//! (`exchange/neighbours.rs`).
 //!
-//! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber cores.
+//! A waiting rank spins for a short while if ranks and workers allow it, and then suspends, so that ranks may outnumber
+//! cores.
 #![allow(unsafe_code, reason = "messages are read by other ranks where they were written")]
 
 mod counter;
@@ -52,10 +55,12 @@ pub(crate) use neighbours::{Besides, Hearing, Swap};
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// Bits of a head's first word that hold the call. Above them stands, in a lane, how many calls over lanes there were, in an exchange, a digest of all calls before.
+/// Bits of a head's first word that hold the call. Above them stands, in a lane, how many calls over lanes there were,
+/// in an exchange, a digest of all calls before.
 pub(crate) const CALL_BITS: u32 = 8;
 
-/// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the fence costs nothing.
+/// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the
+/// fence costs nothing.
 const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 
 /// Combines the deposits when the last rank arrives, and writes the result to a buffer that is empty at first.
@@ -123,8 +128,9 @@ struct Ending {
     culprit: usize,
 }
 
-// SAFETY: the cells are accessed by the protocol of the module's page: a message by its owner alone between `deposit` and
-// `arrive`, by the last to arrive during its fold, and by all, shared, between completion and their own next arrival but one.
+// SAFETY: the cells are accessed by the protocol of the module's page: a message by its owner alone between `deposit`
+// and `arrive`, by the last to arrive during its fold, and by all, shared, between completion and their own next
+// arrival but one.
 unsafe impl Sync for Shared {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Shared {}
@@ -138,7 +144,8 @@ pub(crate) struct Endpoint {
     /// The writer of this rank's calls.
     pen: Pen,
     is_waiting: bool,
-    /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits for.
+    /// With lines: how many ranks, from the first on, were seen to have arrived in the exchange that this one waits
+    /// for.
     seen: usize,
     /// With lines: the result of this rank's fold in the exchange that was completed last.
     folded: Vec<u64>,
@@ -156,7 +163,8 @@ pub(crate) struct Endpoint {
     culprit: usize,
 }
 
-/// The ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every rank has a core to itself.
+/// The ends of a new group of the ranks with these numbers in the world, in order. `may_spin` says that every rank has
+/// a core to itself.
 pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
     let size = members.len();
     let ranks = (0..size).map(|_| {
@@ -228,8 +236,8 @@ impl Shared {
     /// The head of the message that a rank has deposited for an exchange. The rank has arrived in it, as its count of
     /// arrivals says, and the caller has not.
     fn head_of(&self, rank: usize, exchange: usize) -> [u64; 2] {
-        // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes after the caller's arrival in
-        // exchange + 1.
+        // SAFETY: the owner wrote it before it said so, and writes this buffer again only in exchange + 2, which comes
+        // after the caller's arrival in exchange + 1.
         let message = self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message });
         [message[0] % (1 << CALL_BITS), message[1]]
     }
@@ -241,8 +249,8 @@ impl Shared {
                 return words;
             }
         }
-        // SAFETY: called by those whom the protocol lets read this message now, and the slice does not outlive that right: it
-        // borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the fold.
+        // SAFETY: called by those whom the protocol lets read this message now, and the slice does not outlive that
+        // right: it borrows from an `Endpoint` whose next `deposit` or `arrive` needs it exclusively, or from the fold.
         self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message })
     }
 }
@@ -356,8 +364,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count, this rank's arrival and its log before the caller's last look and the looks at who waits for a message of this rank. Pairs with the
-        // fence in `ring`, and with that in `sleep_in_the_seat`.
+        // Orders the count, this rank's arrival and its log before the caller's last look and the looks at who waits
+        // for a message of this rank. Pairs with the fence in `ring`, and with that in `sleep_in_the_seat`.
         self.shared.fences.heavy();
         self.rouse();
     }
@@ -390,9 +398,9 @@ impl Endpoint {
     /// Empty memory for this rank's message in the next exchange. Ends the reading of the last.
     pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
         self.assert_ready();
-        // SAFETY: this is the message of exchange `arrivals`. Nobody reads it before we arrive in that exchange. Its memory
-        // was last used for exchange `arrivals - 2`; we have seen exchange `arrivals - 1` complete, so every rank had arrived
-        // in that one, which takes its end exclusively and so ends all reading of `arrivals - 2`.
+        // SAFETY: this is the message of exchange `arrivals`. Nobody reads it before we arrive in that exchange. Its
+        // memory was last used for exchange `arrivals - 2`; we have seen exchange `arrivals - 1` complete, so every
+        // rank had arrived in that one, which takes its end exclusively and so ends all reading of `arrivals - 2`.
         let message =
             self.shared.ranks[self.rank].messages[self.arrivals % 2].write(|message| unsafe { &mut *message });
         message.clear();
@@ -406,7 +414,8 @@ impl Endpoint {
         let exchange = self.arrivals;
         self.ring_if_unannounced();
         self.note_call(self.shared.head_of(self.rank, exchange));
-        // Release: publishes the deposit, and what was told to neighbours before. Pairs with the Acquire in `missing_from`.
+        // Release: publishes the deposit, and what was told to neighbours before. Pairs with the Acquire in
+        // `missing_from`.
         self.shared.ranks[self.rank].arrivals.store(exchange + 1, Ordering::Release);
         if self.shared.has_lines {
             let rank = &self.shared.ranks[self.rank];
@@ -419,11 +428,12 @@ impl Endpoint {
             return;
         }
         if self.shared.counter.arrive(exchange, self.size()) {
-            // Until the fold is done this rank counts as one that has not arrived: if the fold panics, the others are told
-            // so when this end is dropped, and this end refuses to go on.
+            // Until the fold is done this rank counts as one that has not arrived: if the fold panics, the others are
+            // told so when this end is dropped, and this end refuses to go on.
             self.is_broken = true;
             let shared = &*self.shared;
-            // SAFETY: we are the last to arrive; and by the argument of `deposit` nobody reads what was folded two exchanges ago.
+            // SAFETY: we are the last to arrive; and by the argument of `deposit` nobody reads what was folded two
+            // exchanges ago.
             unsafe { shared.counter.complete(exchange, |folded| fold(&Deposits { shared, exchange }, folded)) };
             self.is_broken = false;
             self.shared.ring();
@@ -520,7 +530,8 @@ impl Endpoint {
         if self.shared.has_lines {
             return &self.folded;
         }
-        // SAFETY: we have seen the exchange complete, and the next but one begins after our arrival in the next, which takes this end exclusively.
+        // SAFETY: we have seen the exchange complete, and the next but one begins after our arrival in the next, which
+        // takes this end exclusively.
         unsafe { self.shared.counter.folded(self.exchange()) }
     }
 }

@@ -42,7 +42,8 @@ const RANKS_MAX: usize = 32;
 /// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
 const SHORT: usize = 32;
 
-/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about the cost of waking a sleeping core.
+/// Looks at a slot before a receiver takes its place in the inbox: some microseconds, about the cost of waking a
+/// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// One rank's end.
@@ -84,8 +85,8 @@ struct Letter {
     long: Vec<u8>,
 }
 
-// SAFETY: letters are accessed by the protocol of the module's page: by the sender, who holds `outgoing`, while the flag says that the slot is free, and by who holds
-// `incoming` while it says that the slot is filled.
+// SAFETY: letters are accessed by the protocol of the module's page: by the sender, who holds `outgoing`, while the
+// flag says that the slot is free, and by who holds `incoming` while it says that the slot is filled.
 unsafe impl Sync for Slot {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Slot {}
@@ -177,7 +178,8 @@ impl Slot {
         self.letter.write(|letter| unsafe { ((*letter).label, (*letter).take()) })
     }
 
-    /// Gives the slot back to the sender. The caller holds the receiver's `incoming` and has found that the slot holds this message.
+    /// Gives the slot back to the sender. The caller holds the receiver's `incoming` and has found that the slot holds
+    /// this message.
     fn empty(&self, number: usize) {
         // Release: pairs with the Acquire in `is_free_for`.
         self.ready.store(number + SLOTS, Ordering::Release);
@@ -239,7 +241,8 @@ impl Mail {
         &self.ranks[self.rank]
     }
 
-    /// Reads a message straight from its channel, if it is the next one there and nothing older waits in the inbox. Spins for it.
+    /// Reads a message straight from its channel, if it is the next one there and nothing older waits in the inbox.
+    /// Spins for it.
     fn read_from_channel<R>(&self, pattern: &Pattern, read: impl FnOnce(Envelope, &[u8]) -> R) -> Option<R> {
         let (here, source) = (self.here(), pattern.source?);
         let channel = here.channels.get(source)?;

@@ -50,7 +50,8 @@ pub(in crate::interleave) struct Lane {
     pub(super) turns: usize,
     /// A turn has ended its handler and comes for the next grant, whatever happens: the first needs nobody to be woken.
     pub(super) is_one_coming: bool,
-    /// How many are just giving items back because nobody can be made to handle them: for so long, offers are passed over.
+    /// How many are just giving items back because nobody can be made to handle them: for so long, offers are passed
+    /// over.
     pub(super) declining: usize,
     /// Makes a new turn when it is woken.
     pub(super) spawner: Waker,
@@ -207,9 +208,9 @@ impl Admission {
         }
     }
 
-    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that made it. Gives the items that
-    /// nobody will do now: none while other turns live, who take over. Otherwise all that the branch has taken, which it declines until
-    /// [`accept_again`](Self::accept_again).
+    /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that
+    /// made it. Gives the items that nobody will do now: none while other turns live, who take over. Otherwise all that
+    /// the branch has taken, which it declines until [`accept_again`](Self::accept_again).
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),

@@ -1,4 +1,5 @@
-//! Calls of a chain that runs in the interleave already: which would deadlock, which share, and which enter by a loan of exclusivity.
+//! Calls of a chain that runs in the interleave already: which would deadlock, which share, and which enter by a loan
+//! of exclusivity.
 //!
 //! The chain itself is in `calls.rs`.
 
@@ -37,14 +38,15 @@ impl Admission {
             Relation::Stranger | Relation::Deadlock(_) => return Err(entry),
             Relation::Lender(operation) if self.stack.last() == Some(&operation) => self.start(lane, entry, true, wake),
             Relation::Lender(_) => self.nested.push_back((lane, entry)),
-            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item, which waits
-            // for its caller, would be the deadlock of recursive readers.
+            // Its caller shares already, so it takes nothing from anybody. To make it wait behind an exclusive item,
+            // which waits for its caller, would be the deadlock of recursive readers.
             Relation::Sharer => self.start(lane, entry, false, wake),
         }
         Ok(())
     }
 
-    /// How a chain of calls that wants to start in `lane` stands to the operations running here: its innermost operation that does decides.
+    /// How a chain of calls that wants to start in `lane` stands to the operations running here: its innermost
+    /// operation that does decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {

@@ -47,8 +47,8 @@ impl<T> Waiters<T> {
             Some(ticket) => {
                 let slot = &mut self.slots[ticket.index()];
                 self.free = slot.place.next_free();
-                // Field by field, since room for a waiter already wants whatever comes: written as one, the new slot would be
-                // put together on the stack and the old one dropped.
+                // Field by field, since room for a waiter already wants whatever comes: written as one, the new slot
+                // would be put together on the stack and the old one dropped.
                 slot.order = order;
                 slot.place = place;
                 let none = slot.waker.replace(waker);

@@ -158,8 +158,8 @@ impl SlotState {
     }
 }
 
-/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten million of
-/// the size of every field was weighed for these.
+/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten
+/// million of the size of every field was weighed for these.
 pub(super) struct Slot<T> {
     /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,

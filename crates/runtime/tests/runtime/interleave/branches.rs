@@ -143,7 +143,8 @@ fn joins_and_takes_keep_their_group() {
             ones.post(1).unwrap();
         }
         block_on(seen.take(50)).unwrap();
-        // What is taken in pairs from `a` depends on who comes first; all of it is taken, except what no pair is left for.
+        // What is taken in pairs from `a` depends on who comes first; all of it is taken, except what no pair is left
+        // for.
         let is_left = || a.len() > 1 || (!a.is_empty() && !b.is_empty()) || !ones.is_empty();
         crate::until(|| !is_left() && interleave.activity().exclusive == 0);
         let state = block_on(interleave.stop()).unwrap();

@@ -273,7 +273,8 @@ fn a_branch_has_a_limit_of_its_own() {
     });
 }
 
-/// A queue of one branch whose handlers are started one after the other by one turn: what each of them does to the rest of the queue counts before the next.
+/// A queue of one branch whose handlers are started one after the other by one turn: what each of them does to the rest
+/// of the queue counts before the next.
 #[test]
 fn a_queue_that_one_turn_works_off_stops_for_whatever_comes_between() {
     #[derive(Clone, Copy, Debug, PartialEq)]

@@ -82,7 +82,8 @@ impl Fate {
 fn a_state_is_back_however_its_guard_was_let_go() {
     on_each(|dispatcher| {
         let (work, read, seen, given) = (Port::new(), Port::new(), Port::new(), Port::named("given"));
-        // Another interleave, whose handler is polled in the middle of a handler's poll and drops what it is given there.
+        // Another interleave, whose handler is polled in the middle of a handler's poll and drops what it is given
+        // there.
         let sink = Port::<(Exclusive<Vec<Fate>>, Reply<()>)>::new();
         let drops =
             Handlers::new().exclusive(&sink, |_: Exclusive<()>, (guard, reply): (Exclusive<Vec<Fate>>, Reply<()>)| {

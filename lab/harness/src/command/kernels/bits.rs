@@ -1,4 +1,5 @@
-//! The bits of `bench kernels`: one E+M step over rows of bits, by the kernel that reads bits against the kernel of numbers over the same rows ([`bit_step`](crate::bit_step)).
+//! The bits of `bench kernels`: one E+M step over rows of bits, by the kernel that reads bits against the kernel of
+//! numbers over the same rows ([`bit_step`](crate::bit_step)).
 
 use anyhow::{Result, bail};
 use lehr_data::synthetic;

@@ -1,5 +1,5 @@
-//! axum: what `lehr serve` does for two requests, bare. The same document in the same form under the same paths: the state of records as JSON, and one record that is
-//! put into the place of another, which is the answer.
+//! axum: what `lehr serve` does for two requests, bare. The same document in the same form under the same paths: the
+//! state of records as JSON, and one record that is put into the place of another, which is the answer.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

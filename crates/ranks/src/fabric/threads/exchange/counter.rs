@@ -26,8 +26,8 @@ impl Counter {
 
     /// Arrives in an exchange of so many ranks; says whether all others had.
     pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
-        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last to
-        // arrive sees the same of all others, whose additions stand before its own.
+        // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last
+        // to arrive sees the same of all others, whose additions stand before its own.
         let before = self.arrived.fetch_add(1, Ordering::AcqRel);
         before + 1 == (exchange + 1) * size
     }

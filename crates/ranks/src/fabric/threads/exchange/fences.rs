@@ -1,11 +1,12 @@
 //! The two fences of who says something and of who falls asleep, of unequal weight.
 //!
 //! A rank that publishes something (a message, an arrival, an end) then looks whether somebody sleeps. A rank that is
-//! about to sleep says so, and then looks at the published values. Between the two steps of each stands a fence, so that
-//! one of them sees the other. A full fence waits until the core's stores have left, which takes as long as a crossing.
-//! A rank that only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway
-//! where ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a full fence
-//! into every running thread of the process. The *light* one only keeps the compiler from exchanging the two steps.
+//! about to sleep says so, and then looks at the published values. Between the two steps of each stands a fence, so
+//! that one of them sees the other. A full fence waits until the core's stores have left, which takes as long as a
+//! crossing. A rank that only sends, one message after another, would spend half its time there. Sleeping is rare and
+//! slow anyway where ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a
+//! full fence into every running thread of the process. The *light* one only keeps the compiler from exchanging the two
+//! steps.
 //!
 //! Both are full fences where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores and
 //! so sleep in each wait. So they are to the model checkers.
@@ -41,7 +42,8 @@ impl Fences {
 
     /// Between raising a flag and the last look before sleeping.
     pub(super) fn heavy(self) {
-        // SeqCst: orders the flag before the look at the news. Pairs with that in `light`, or with that of another who falls asleep.
+        // SeqCst: orders the flag before the look at the news. Pairs with that in `light`, or with that of another who
+        // falls asleep.
         fence(Ordering::SeqCst);
         if self == Self::Uneven {
             system::heavy();
@@ -65,7 +67,8 @@ mod system {
     }
 
     pub(super) fn light() {
-        // SeqCst: for the compiler. The core's part is done by `heavy`, wherever this thread then is: before it, the news are seen there; after it, the flag is seen here.
+        // SeqCst: for the compiler. The core's part is done by `heavy`, wherever this thread then is: before it, the
+        // news are seen there; after it, the flag is seen here.
         compiler_fence(Ordering::SeqCst);
     }
 

@@ -1,13 +1,14 @@
 //! One direction between two ranks, for messages between neighbours: a short ring of lines, each with a flag and a
 //! short message in it.
 //!
-//! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message crosses
-//! in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and only now
-//! and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and comes back
-//! to be used again.
+//! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message
+//! crosses in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and
+//! only now and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and
+//! comes back to be used again.
 //!
-//! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the receiver has emptied it. Who sends in one direction only
-//! waits for room afterwards, so that it finds a slot free the next time.
+//! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the
+//! receiver has emptied it. Who sends in one direction only waits for room afterwards, so that it finds a slot free the
+//! next time.
 //!
 //! A message may be lent at first (`offer.rs`).
 //!
@@ -71,8 +72,8 @@ struct Line {
     short: [u8; SHORT],
 }
 
-// SAFETY: a slot's line and its long message are written by the sender alone while the slot is free, and accessed by the receiver alone while it holds a message; the
-// flags hand them over.
+// SAFETY: a slot's line and its long message are written by the sender alone while the slot is free, and accessed by
+// the receiver alone while it holds a message; the flags hand them over.
 unsafe impl Sync for Lane {}
 // SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Lane {}
@@ -135,7 +136,8 @@ impl Lane {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
         parts.iter().for_each(|part| memory.extend_from_slice(part));
-        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the offer was revoked.
+        // SAFETY: the slot is free; or it is lent, and its receiver looks here only when it is told that the offer was
+        // revoked.
         self.long[slot].write(|long| unsafe { *long = memory });
     }
 
@@ -263,7 +265,8 @@ impl Incoming {
         spilled.front().map(|(head, _)| NextMessage::Queue(*head))
     }
 
-    /// Takes the next message, which is at this place, and shows its parts to `read`, once. Says whether that made room which the sender can see.
+    /// Takes the next message, which is at this place, and shows its parts to `read`, once. Says whether that made room
+    /// which the sender can see.
     pub(super) fn take(&mut self, place: NextMessage, read: &mut dyn FnMut(&[&[u8]])) -> bool {
         let lane = &*self.lane;
         if let NextMessage::Queue(_) = place {
@@ -271,7 +274,8 @@ impl Incoming {
             let first = spilled.pop_front();
             let is_last = spilled.is_empty();
             if is_last {
-                // Release: pairs with the Acquire in `Outgoing::has_room`. Who reads it late otherwise takes the lock for nothing.
+                // Release: pairs with the Acquire in `Outgoing::has_room`. Who reads it late otherwise takes the lock
+                // for nothing.
                 lane.has_spilled.store(0, Ordering::Release);
             }
             drop(spilled);

@@ -1,8 +1,8 @@
 //! Lines, where every rank has a core: a flag for each rank, and its message with it if it is short.
 //!
 //! All would wait for one counter. There each rank has a line instead, two of them in turn. A short message then
-//! crosses in the line that also announces it. Each rank looks at all lines and folds for itself; the folded values are the
-//! same, so the result is.
+//! crosses in the line that also announces it. Each rank looks at all lines and folds for itself; the folded values are
+//! the same, so the result is.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -48,7 +48,8 @@ impl Line {
         if let Some(words) = short.words.get_mut(..message.len()) {
             words.copy_from_slice(message);
         }
-        // Release: publishes the message, and that its rank has read what it wanted of earlier exchanges. Pairs with the Acquire in `has_arrived`.
+        // Release: publishes the message, and that its rank has read what it wanted of earlier exchanges. Pairs with
+        // the Acquire in `has_arrived`.
         self.arrived.store(arrivals, Ordering::Release);
     }
 

@@ -1,8 +1,10 @@
 //! The calls of each rank, in order, for the others to compare before they sleep.
 //!
-//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for nobody. So two ranks may have made different calls without
-//! either having met the other. Each rank therefore records its calls: the kind, and a digest of all its calls so far. Who is about to sleep compares its digest with
-//! everybody's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made different calls never all sleep.
+//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for
+//! nobody. So two ranks may have made different calls without either having met the other. Each rank therefore records
+//! its calls: the kind, and a digest of all its calls so far. Who is about to sleep compares its digest with
+//! everybody's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have
+//! made different calls never all sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -59,7 +61,8 @@ impl Log {
         };
         pen.digest = stir(stir(pen.digest, call), number);
         let entry = &self.entries[pen.made % KEPT];
-        // Release: whoever sees one of the words below sees the count of the calls before, and so that the older entry is gone. Pairs with the fence in `at`.
+        // Release: whoever sees one of the words below sees the count of the calls before, and so that the older entry
+        // is gone. Pairs with the fence in `at`.
         fence(Ordering::Release);
         // Relaxed: published by the count.
         entry.call.store(call, Ordering::Relaxed);
@@ -91,7 +94,8 @@ impl Log {
         (made - place < KEPT).then_some(([call as u64, number as u64], digest))
     }
 
-    /// The first call in which this rank and another differ, as both made it, if they do, among the last that both have made. Where it is no longer remembered, unknown calls.
+    /// The first call in which this rank and another differ, as both made it, if they do, among the last that both have
+    /// made. Where it is no longer remembered, unknown calls.
     pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
         let both = self.made().min(other.made());
         let last = both.checked_sub(1)?;

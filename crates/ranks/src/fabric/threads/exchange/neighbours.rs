@@ -2,8 +2,8 @@
 //! that talk, and a place to sleep for each rank.
 //!
 //! These calls are collectives: all ranks make them, in the same order as all others. So each message carries how many
-//! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a message that
-//! will never come, because another has made another call, also learns it:
+//! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a
+//! message that will never come, because another has made another call, also learns it:
 //!
 //! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
 //! - Another rank has sent a message of this call that is not expected.
@@ -12,9 +12,9 @@
 //! those who sleep waiting for it. A message that is not expected wakes the receiver.
 //!
 //! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
-//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log of
-//! each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next call,
-//! so that nobody waits for room for ever.
+//! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log
+//! of each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next
+//! call, so that nobody waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -23,8 +23,8 @@
 //!
 //! Why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals once more. A
 //! rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two steps of each,
-//! so at least one sees the write of the other. A spinning rank sends first, looks for its own message, and comes to its
-//! fence a little later. By then its line has left, and the fence costs nothing.
+//! so at least one sees the write of the other. A spinning rank sends first, looks for its own message, and comes to
+//! its fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -120,7 +120,8 @@ impl Directory {
     fn add(&self, other: usize, lane: Arc<Lane>) {
         let mut lanes = self.lanes.lock();
         lanes.push((other, lane));
-        // Release: pairs with the Acquire in `is_longer_than`. Who sees it late has not been waited for by then, or sends what wakes.
+        // Release: pairs with the Acquire in `is_longer_than`. Who sees it late has not been waited for by then, or
+        // sends what wakes.
         self.count.store(lanes.len(), Ordering::Release);
     }
 
@@ -169,7 +170,8 @@ impl Neighbours {
     }
 }
 
-/// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are neighbours, `finish`.
+/// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are
+/// neighbours, `finish`.
 impl Endpoint {
     /// Begins a call. If the one before did not come to its end, its late messages are thrown away.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
@@ -284,7 +286,8 @@ impl Endpoint {
         }
     }
 
-    /// Wakes who sleeps waiting for a message of this rank, which is about to sleep itself, in an exchange of all. Behind a fence.
+    /// Wakes who sleeps waiting for a message of this rank, which is about to sleep itself, in an exchange of all.
+    /// Behind a fence.
     pub(super) fn rouse(&mut self) {
         let seat = &self.shared.seats[self.rank];
         if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
@@ -380,7 +383,8 @@ impl Endpoint {
     /// Wakes a rank that sleeps waiting for room in its lane to this one.
     fn tell_of_room(&self, from: usize) {
         if self.shared.has_lines {
-            // Orders the count of what was taken before the look at `asleep`. Pairs with the fence in `sleep_in_the_seat`.
+            // Orders the count of what was taken before the look at `asleep`. Pairs with the fence in
+            // `sleep_in_the_seat`.
             self.shared.fences.light();
             let seat = &self.shared.seats[from];
             // Relaxed: ordered by the fence.
@@ -398,8 +402,9 @@ impl Endpoint {
         self.neighbours.is_asleep = true;
         // Relaxed: ordered by the fence.
         seat.asleep.store((other + 1) | besides << BESIDES, Ordering::Relaxed);
-        // Orders `asleep`, and the log, before the looks that follow, and what was sent before the looks at the receivers' `asleep`. Pairs with itself, with the fences in
-        // `announce` and in `tell_of_room`, and with those in `Shared::ring` and `Endpoint::sleep`.
+        // Orders `asleep`, and the log, before the looks that follow, and what was sent before the looks at the
+        // receivers' `asleep`. Pairs with itself, with the fences in `announce` and in `tell_of_room`, and with those
+        // in `Shared::ring` and `Endpoint::sleep`.
         self.shared.fences.heavy();
         self.announce_behind_a_fence();
     }

@@ -1,10 +1,10 @@
 //! Long messages that are read where they are, as long as their sender looks on.
 //!
 //! A message is copied twice, into memory of the lane and out of it. So a send never waits, and a call may be given up.
-//! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first: the
-//! receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before that
-//! returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives the
-//! borrow that it is made of, whatever becomes of the future.
+//! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first:
+//! the receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before
+//! that returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives
+//! the borrow that it is made of, whatever becomes of the future.
 //!
 //! | `OfferSlot::state` | meaning | who goes there |
 //! | --- | --- | --- |
@@ -13,7 +13,8 @@
 //! | `TAKEN` | it has read them | the receiver |
 //! | `REVOKED` | the message is in the slot's memory | the sender, from `OFFERED` |
 //!
-//! Both leave `OFFERED` by one exchange of the word, so only one of them does. A sender that comes too late to revoke waits until the receiver has read, which is for the length of a copy.
+//! Both leave `OFFERED` by one exchange of the word, so only one of them does. A sender that comes too late to revoke
+//! waits until the receiver has read, which is for the length of a copy.
 
 use lehr_sync::{Arc, AtomicUsize, Cell, Ordering, spin_loop, thread::yield_now};
 
@@ -37,7 +38,8 @@ pub(super) struct OfferSlot {
     parts: Cell<[(*const u8, usize); PARTS]>,
 }
 
-// SAFETY: the addresses are read only by who has taken the offer (`take`), while its sender keeps the parts in place (`Offer`).
+// SAFETY: the addresses are read only by who has taken the offer (`take`), while its sender keeps the parts in place
+// (`Offer`).
 unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
 unsafe impl Send for OfferSlot {}
@@ -64,20 +66,24 @@ impl OfferSlot {
         Self { state: AtomicUsize::new(TAKEN), parts: Cell::new([(std::ptr::null(), 0); PARTS]) }
     }
 
-    /// Shows the parts of a message that was lent to `read`; or says that the offer was revoked. By the receiver, once, when the slot holds that message.
+    /// Shows the parts of a message that was lent to `read`; or says that the offer was revoked. By the receiver, once,
+    /// when the slot holds that message.
     pub(super) fn take(&self, read: &mut dyn FnMut(&[&[u8]])) -> bool {
-        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. That the parts are visible is the doing of the slot's flag.
+        // Acquire: pairs with the Release in `Offer::drop`; what was deposited instead is visible. That the parts are
+        // visible is the doing of the slot's flag.
         if self.state.compare_exchange(OFFERED, TAKING, Ordering::Acquire, Ordering::Acquire).is_err() {
             return false;
         }
         let _taking = Taking(self);
-        // SAFETY: the sender wrote them before it filled the slot, and writes them again when it fills the slot again, after we have taken the message.
+        // SAFETY: the sender wrote them before it filled the slot, and writes them again when it fills the slot again,
+        // after we have taken the message.
         let parts = self.parts.read(|parts| unsafe { *parts });
         let part = |(address, length): (*const u8, usize)| {
             if length == 0 {
                 return &[][..];
             }
-            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN` (`Offer::drop`); the slices made here end before that.
+            // SAFETY: these are slices of the sender's, which it keeps borrowed until it has seen `TAKEN`
+            // (`Offer::drop`); the slices made here end before that.
             unsafe { std::slice::from_raw_parts(address, length) }
         };
         read(&parts.map(part));

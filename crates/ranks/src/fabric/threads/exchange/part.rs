@@ -10,8 +10,8 @@ pub(super) struct Part {
 }
 
 impl Endpoint {
-    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of them ask, and the
-    /// communicator's `number` tells this group from others.
+    /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of
+    /// them ask, and the communicator's `number` tells this group from others.
     pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
         let name = (number, members[0]);
         // Dropped after the lock is given back: each rings its group.
@@ -19,7 +19,8 @@ impl Endpoint {
         let mut parts = self.shared.parts.lock();
         let place = parts.iter().position(|part| part.name == name).unwrap_or_else(|| {
             let ends = endpoints(members, self.shared.spins > 0);
-            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it looks.
+            // Who has ended will not come for its end. Who ends later finds it here: it notes its ending before it
+            // looks.
             let endings = self.shared.endings.lock();
             let culprit =
                 |end: &Endpoint| endings.iter().find(|ending| ending.world == end.world).map(|ending| ending.culprit);
