@@ -381,7 +381,7 @@ clients: need ## whole jobs by clients that openapi-python-client, openapi-types
 
 FUZZ_SECONDS ?= 60
 
-fuzz: need ## mangled requests, policies, manifests and workflows: seeds everywhere, then libFuzzer where there is a C++ compiler (FUZZ_SECONDS each)
+fuzz: need ## mangled requests, policies, manifests, workflows, files of data and models: seeds everywhere, then libFuzzer where there is a C++ compiler (FUZZ_SECONDS each)
 	@$(PYTHON) fuzz/run.py $(FUZZ_SECONDS)
 
 soak: need ## random worlds of ports, arbiters, panics, cancellations and shutdowns, checked for what was lost (SOAK_SECONDS, SOAK_SEED)

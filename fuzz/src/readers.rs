@@ -6,7 +6,7 @@ use std::fmt::Display;
 use lehr_data::read::fasta::{self, Expected};
 use lehr_data::read::{self, Batches, Selection, TableForm};
 use lehr_data::{Incomplete, Points};
-use lehr_methods::model::ModelFile;
+use lehr_methods::ModelFile;
 use lehr_methods::predict::Predicted;
 
 /// What messages call the input.

@@ -1,5 +1,5 @@
-//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is about
-//! 1.
+//! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is
+//! about one.
 //!
 //! A full matrix is read where it is. Of a condensed one the rows are written out once, because a pass reads whole
 //! rows. The other half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half

@@ -450,89 +450,104 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
     }
     for (name, step) in &definition.steps {
         let field = steps.name(name);
-        let mut needs = BTreeSet::new();
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         if RESERVED.contains(&name.as_str()) || name.is_empty() || !name.bytes().all(is_name) {
             let text = format!("expected letters, digits, _ and -, and not {}, found {name:?}", RESERVED.join(", "));
             findings.add(tree.finding(&field, text));
         }
+        let mut references = References { tree, definition, findings, needs: BTreeSet::new() };
+        references.read_step(&field, step);
+        links.insert(name.clone(), references.needs);
+    }
+    let mut references = References { tree, definition, findings, needs: BTreeSet::new() };
+    texts(&definition.output, &Field::default().name("output"), &mut |field, text| {
+        references.read(field, text, Sources::Steps);
+    });
+    links
+}
+
+/// The references that a text may have, beside parameters.
+#[derive(Clone, Copy, PartialEq)]
+enum Sources {
+    /// None.
+    Parameters,
+    /// Steps.
+    Steps,
+    /// Steps, and the item of a step with `map`.
+    StepsAndItem,
+}
+
+/// The references of a step, or of the output: each leads to something, or is a fault.
+struct References<'a> {
+    tree: &'a Tree,
+    definition: &'a Definition,
+    findings: &'a mut Findings,
+    /// The steps that they lead to.
+    needs: BTreeSet<String>,
+}
+
+impl References<'_> {
+    fn read_step(&mut self, field: &Field, step: &Step) {
         for (place, other) in step.after.iter().enumerate() {
-            if definition.steps.contains_key(other) {
-                needs.insert(other.clone());
+            if self.definition.steps.contains_key(other) {
+                self.needs.insert(other.clone());
             } else {
-                findings.add(tree.finding(&field.name("after").place(place), unknown_step(definition, other)));
+                self.add(&field.name("after").place(place), unknown_step(self.definition, other));
             }
         }
-        let mut see = |field: &Field, text: &str, has_item: bool, has_steps: bool| {
-            let template = match Template::parse(text) {
-                Ok(template) => template,
-                Err(text) => return findings.add(tree.finding(field, text)),
-            };
-            for reference in template.references() {
-                let fault = match &reference.source {
-                    Source::Parameters if definition.parameters.contains_key(&reference.path[0]) => continue,
-                    Source::Parameters => {
-                        let known: Vec<&str> = definition.parameters.keys().map(String::as_str).collect();
-                        format!("expected a parameter ({}), found ${{{}}}", known.join(", "), reference.text)
-                    }
-                    Source::Item | Source::Index if has_item => continue,
-                    Source::Item | Source::Index => {
-                        format!("expected ${{{}}} in the body of a step with map only", reference.text)
-                    }
-                    Source::Step(_) if !has_steps => {
-                        format!("expected references to parameters only, found ${{{}}}", reference.text)
-                    }
-                    Source::Step(other) if definition.steps.contains_key(other) => {
-                        needs.insert(other.clone());
-                        continue;
-                    }
-                    Source::Step(other) => unknown_step(definition, other),
-                };
-                findings.add(tree.finding(field, fault));
-            }
-        };
-        let is_mapped = step.map.is_some();
+        let of_body = if step.map.is_some() { Sources::StepsAndItem } else { Sources::Steps };
         if let Some(with) = &step.with {
-            texts(with, &field.name("with"), &mut |field, text| see(field, text, is_mapped, true));
+            texts(with, &field.name("with"), &mut |field, text| self.read(field, text, of_body));
         }
         if let Some(map) = &step.map {
-            texts(map, &field.name("map"), &mut |field, text| see(field, text, false, true));
+            texts(map, &field.name("map"), &mut |field, text| self.read(field, text, Sources::Steps));
         }
         if let Some(node) = &step.node {
-            see(&field.name("node"), node, false, false);
+            self.read(&field.name("node"), node, Sources::Parameters);
         }
         for (place, fetch) in step.fetch.iter().enumerate() {
             let field = field.name("fetch").place(place);
-            see(&field.name("dataset"), &fetch.dataset, is_mapped, true);
+            self.read(&field.name("dataset"), &fetch.dataset, of_body);
             if let Some(from) = &fetch.from {
-                see(&field.name("from"), from, false, false);
+                self.read(&field.name("from"), from, Sources::Parameters);
             }
         }
-        links.insert(name.clone(), needs);
     }
-    texts(&definition.output, &Field::default().name("output"), &mut |field, text| {
+
+    /// Reads a text that may have references to these sources.
+    fn read(&mut self, field: &Field, text: &str, sources: Sources) {
         let template = match Template::parse(text) {
             Ok(template) => template,
-            Err(text) => return findings.add(tree.finding(field, text)),
+            Err(text) => return self.add(field, text),
         };
+        let definition = self.definition;
         for reference in template.references() {
-            match &reference.source {
-                Source::Step(other) if !definition.steps.contains_key(other) => {
-                    findings.add(tree.finding(field, unknown_step(definition, other)));
+            let fault = match &reference.source {
+                Source::Parameters if definition.parameters.contains_key(&reference.path[0]) => continue,
+                Source::Parameters => {
+                    let known: Vec<&str> = definition.parameters.keys().map(String::as_str).collect();
+                    format!("expected a parameter ({}), found ${{{}}}", known.join(", "), reference.text)
                 }
-                Source::Parameters if !definition.parameters.contains_key(&reference.path[0]) => {
-                    findings.add(tree.finding(field, format!("expected a parameter, found ${{{}}}", reference.text)));
-                }
+                Source::Item | Source::Index if sources == Sources::StepsAndItem => continue,
                 Source::Item | Source::Index => {
-                    findings.add(
-                        tree.finding(field, format!("expected a step or a parameter, found ${{{}}}", reference.text)),
-                    );
+                    format!("expected ${{{}}} in the body of a step with map only", reference.text)
                 }
-                _ => {}
-            }
+                Source::Step(_) if sources == Sources::Parameters => {
+                    format!("expected references to parameters only, found ${{{}}}", reference.text)
+                }
+                Source::Step(other) if definition.steps.contains_key(other) => {
+                    self.needs.insert(other.clone());
+                    continue;
+                }
+                Source::Step(other) => unknown_step(definition, other),
+            };
+            self.add(field, fault);
         }
-    });
-    links
+    }
+
+    fn add(&mut self, field: &Field, fault: String) {
+        self.findings.add(self.tree.finding(field, fault));
+    }
 }
 
 fn unknown_step(definition: &Definition, found: &str) -> String {

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::findings::Findings;
 use super::schema::{Schema, Stands};
-use super::{Manifest, ServiceRecord};
+use super::{Field, Manifest, ServiceRecord};
 
 /// The action for one service.
 ///
@@ -171,7 +171,7 @@ fn check(
     findings: &mut Findings,
 ) {
     let (tree, field) = wanted.place(path);
-    let mut find = |field: &super::Field, text: String| findings.add(tree.finding(field, text));
+    let mut find = |field: &Field, text: String| findings.add(tree.finding(field, text));
     if let Err(fault) = Placement::at(path).check() {
         find(&field, fault.reason().to_owned());
     }
@@ -190,15 +190,7 @@ fn check(
             format!("expected a service of the manifest or the node, found {other:?}"),
         );
     }
-    for (place, core) in record.cores.iter().enumerate() {
-        let field = field.name("cores").place(place);
-        if *core >= setting.cores {
-            find(&field, format!("expected a core from 0 to {}, found {core}", setting.cores.saturating_sub(1)));
-        }
-        if record.cores[..place].contains(core) {
-            find(&field, format!("expected each core once, found {core} again"));
-        }
-    }
+    check_cores(&field, record, setting.cores, &mut find);
     if record.keep && !setting.keeps {
         find(
             &field.name("keep"),
@@ -219,6 +211,39 @@ fn check(
             format!("expected nothing ({} decides that for itself), found a value", record.contract),
         );
     }
+    check_partners(&field, record, &kind, contract_at, &mut find);
+    let Some(configuration) = &record.configuration else { return };
+    let field = field.name("configuration");
+    match &kind.configuration {
+        None => find(&field, format!("expected nothing ({} has no configuration), found a table", record.contract)),
+        Some(schema) => {
+            let value = Value::Object(configuration.clone().into_iter().collect());
+            Schema::of(schema).check(&tree, &field, &value, &|_| Stands::Itself, findings);
+        }
+    }
+}
+
+/// The cores of a service: those of this machine, each once.
+fn check_cores(field: &Field, record: &ServiceRecord, cores: usize, find: &mut dyn FnMut(&Field, String)) {
+    for (place, core) in record.cores.iter().enumerate() {
+        let field = field.name("cores").place(place);
+        if *core >= cores {
+            find(&field, format!("expected a core from 0 to {}, found {core}", cores.saturating_sub(1)));
+        }
+        if record.cores[..place].contains(core) {
+            find(&field, format!("expected each core once, found {core} again"));
+        }
+    }
+}
+
+/// The partners of a service: those of its kind, each with the contract that it has to have.
+fn check_partners(
+    field: &Field,
+    record: &ServiceRecord,
+    kind: &Kind,
+    contract_at: impl Fn(&str) -> Option<String>,
+    find: &mut dyn FnMut(&Field, String),
+) {
     for (partner, at) in &record.partners {
         let field = field.name("partners").name(partner);
         let Some(contract) = kind.partners.get(partner) else {
@@ -240,15 +265,6 @@ fn check(
                 find(&field, format!("expected a service with the contract {contract}, found {at} with {found}"));
             }
             Some(_) => {}
-        }
-    }
-    let Some(configuration) = &record.configuration else { return };
-    let field = field.name("configuration");
-    match &kind.configuration {
-        None => find(&field, format!("expected nothing ({} has no configuration), found a table", record.contract)),
-        Some(schema) => {
-            let value = Value::Object(configuration.clone().into_iter().collect());
-            Schema::of(schema).check(&tree, &field, &value, &|_| Stands::Itself, findings);
         }
     }
 }
