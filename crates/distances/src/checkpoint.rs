@@ -43,7 +43,7 @@ fn head<T: Precision>(metric: &dyn Metric) -> Value {
 /// use lehr_distances::checkpoint::{LogReader, Log};
 /// use lehr_distances::{Control, Error, Finished, Observer, Progress, Silent, all_pairs, all_pairs_keeping, rows::{Compared, Measure}};
 ///
-/// Stops after so many steps.
+/// // Stops after so many steps.
 /// struct After(usize);
 ///
 /// impl Observer for After {

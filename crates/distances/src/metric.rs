@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 /// use std::ops::Range;
 /// use lehr_distances::{Metric, Silent, all_pairs};
 ///
-/// How many years lie between two.
+/// // How many years lie between two.
 /// struct Years(Vec<i32>);
 ///
 /// impl Metric for Years {

@@ -88,7 +88,7 @@ impl Killed {
 /// ```
 /// use lehr_ranks_mpi::{Supervised, Launcher, keep};
 /// if Launcher::of_this_process().is_none() {
-///     assert!(matches!(keep(|| ()).unwrap(), Kept::GoOn));
+///     assert!(matches!(keep(|| ()).unwrap(), Supervised::GoOn));
 /// }
 /// ```
 pub fn keep(ignore_signals: impl FnOnce()) -> std::io::Result<Supervised> {

@@ -59,7 +59,7 @@ pub enum Control {
 /// ```
 /// use lehr_ranks::observe::{Control, Observer, Progress};
 ///
-/// Stops once half of the work is done.
+/// // Stops once half of the work is done.
 /// struct Half;
 ///
 /// impl Observer for Half {

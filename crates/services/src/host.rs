@@ -248,7 +248,7 @@ impl Host {
     /// # use lehr_services::*;
     /// # use schemars::JsonSchema;
     /// # use serde::{Deserialize, Serialize};
-    /// What an instrument shows, whichever it is.
+    /// // What an instrument shows, whichever it is.
     /// #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
     /// struct Reading { value: f64 }
     ///

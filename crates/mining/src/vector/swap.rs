@@ -419,7 +419,8 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
 /// The swap of a disturbance, drawn at random: the centre to remove and the one to divide; `None` if none can be
 /// divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
-    let stream = Stream::new(seed.wrapping_add(disturbed), "perturbations");
+    // The name belongs to the random numbers: another would change results.
+    let stream = Stream::new(seed.wrapping_add(disturbed), "disturbances");
     let prefers = disturbed % 2 == 1;
     let divisible = found.divisible();
     if divisible.is_empty() {
