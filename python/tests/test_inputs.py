@@ -256,6 +256,7 @@ def test_weights_whose_sum_no_number_holds_are_refused_28(estimator):
         clone(estimator).fit([[0.0, 1.0], [1.0, 0.0]], sample_weight=[1e308, 1e308])
 
 
+@pytest.mark.thread_unsafe(reason="memory is traced for all threads at once")
 def test_float32_is_read_without_a_copy_on_the_side_of_python():
     X = np.random.default_rng(0).normal(size=(50_000, 16)).astype(np.float32)
     model = lehr.DAClustering(2, patience=0, n_jobs=2)
