@@ -676,12 +676,17 @@ print(server.url, flush=True)
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_a_signal_ends_a_node_that_waits():
-    program = _PROGRAM + "with server:\n    server.wait()\n"
+    # A shell that starts the tests in the background has them ignore Ctrl-C, and their children.
+    heeding = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    program = heeding + _PROGRAM + "with server:\n    server.wait()\n"
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as serving:
         url = serving.stdout.readline().strip()
         assert lehr.Node(url).get("/note") == "hello"
         serving.send_signal(signal.SIGINT)
-        told = serving.communicate(timeout=30)[1]
+        try:
+            told = serving.communicate(timeout=30)[1]
+        finally:
+            serving.kill()
     assert "KeyboardInterrupt" in told
     with pytest.raises(lehr.Fault, match="does not answer"):
         lehr.Node(url, timeout=2).get("/note")
