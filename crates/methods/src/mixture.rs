@@ -268,14 +268,14 @@ pub fn rows_of_each(model: &Model) -> Vec<u64> {
 /// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
 pub fn labels<'a>(
     ids: Option<&'a [String]>,
-    labels: &[u32],
+    labels: &'a [u32],
     probabilities: &[f64],
     log_densities: &[f64],
     memberships: Option<&[f64]>,
 ) -> Table<'a> {
     let table = Table::new("labels")
         .ids(ids, labels.len())
-        .counts("component", labels.iter().map(|&label| u64::from(label)).collect())
+        .labels("component", labels, false)
         .numbers("probability", probabilities.to_vec())
         .numbers("log_density", log_densities.to_vec());
     let count = memberships.map_or(0, |memberships| memberships.len() / labels.len().max(1));
