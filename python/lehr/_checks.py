@@ -156,11 +156,12 @@ def refuse_huge(rows: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.dot(flat, flat) < _MOST_VALUE**2:
             return
-    too_large = np.abs(flat) >= _MOST_VALUE
-    if not too_large.any():
+    cells = rows.tocoo() if issparse(rows) else None
+    beyond = np.argwhere(np.abs(rows if cells is None else cells.data) >= _MOST_VALUE)
+    if not len(beyond):
         return
-    found = float(flat[too_large.argmax()])
-    row = int((rows.tocoo().row if issparse(rows) else np.nonzero(np.abs(rows) >= _MOST_VALUE)[0])[too_large.argmax() if issparse(rows) else 0])
+    place = tuple(beyond[0])
+    row, found = (place[0], rows[place]) if cells is None else (cells.row[place], cells.data[place])
     raise ValueError(
         f"X, row {row} (counted from 0): expected numbers below {_MOST_VALUE:g}, whose squares a number can hold, found {found:g}; "
         "divide the columns by a power of ten, also before fitting"

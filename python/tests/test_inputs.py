@@ -242,6 +242,15 @@ def test_rows_whose_squares_no_number_holds_are_refused_with_their_place_28(esti
     assert np.all(np.isfinite(getattr(fitted, asked)([[1.0], [1e139]])))
 
 
+def test_a_row_whose_squares_no_number_holds_is_named_whatever_the_order_in_memory():
+    model = lehr.DAGaussianMixture(1).fit(np.random.default_rng(0).normal(size=(20, 2)))
+    rows = np.array([[0.0, -3e200], [2e200, 0.0]])
+    for X in (rows, np.asfortranarray(rows)):
+        with pytest.raises(ValueError, match=r"row 0 \(counted from 0\).*found -3e\+200"):
+            model.predict(X)
+
+
+
 def test_the_nearest_centre_is_found_however_far_a_row_is_28():
     assert lehr.KMeans(2).fit([[-1e100], [1e100]]).predict([[-1e101], [1e101]]).tolist() in ([0, 1], [1, 0])
 

@@ -4,14 +4,13 @@ import datetime
 import io
 import json
 import pickle
-import subprocess
 import sys
-import zipfile
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from ordinary_tables import ROWS, ordinary_table, write_workbook
 from scipy import stats
 from scipy.sparse import csr_array
 from sklearn.base import clone
@@ -22,33 +21,10 @@ from sklearn.preprocessing import RobustScaler, StandardScaler
 
 import lehr
 
-ROWS = 200
-
-
-def _table(seed=0):
-    """Columns of every role: two groups that differ in revenue, visits and plan."""
-    rng = np.random.default_rng(seed)
-    group = np.arange(ROWS) % 2
-    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 900, ROWS), unit="D")
-    return pd.DataFrame(
-        {
-            "id": rng.permutation(ROWS) + 1000,
-            "revenue": np.exp(rng.normal(4 + 2 * group, 1, ROWS)),
-            "visits": np.where(rng.random(ROWS) < 0.1, np.nan, rng.normal(5 + 4 * group, 1, ROWS)),
-            "noise": rng.normal(size=ROWS),
-            "plan": np.where(rng.random(ROWS) < 0.1 + 0.8 * group, "gold", "basic"),
-            "member": rng.random(ROWS) < 0.5,
-            "joined": days,
-            "same": 7.0,
-            "empty": np.full(ROWS, np.nan),
-            "again": np.nan,
-        }
-    ).assign(again=lambda table: table["noise"])
-
 
 @pytest.fixture(scope="module")
 def table():
-    return _table()
+    return ordinary_table()
 
 
 # What columns are.
@@ -232,30 +208,8 @@ def test_what_is_decided_is_told_and_can_be_overridden():
         lehr.read_table("a,b\nZürich,1\nBern,2\n".encode("latin-1"))
 
 
-def _write_workbook(path, sheet, rows):
-    """A workbook of one sheet: numbers as numbers, everything else as text, and no cell for nothing."""
-    cell = {
-        True: lambda place, value: f'<c r="{place}"><v>{value!r}</v></c>',
-        False: lambda place, value: f'<c r="{place}" t="inlineStr"><is><t>{value}</t></is></c>',
-    }
-    lines = [
-        "".join(cell[isinstance(value, (int, float))](f"{chr(65 + column)}{number}", value) for column, value in enumerate(row) if value is not None)
-        for number, row in enumerate(rows, 1)
-    ]
-    cells = "".join(f'<row r="{number}">{line}</row>' for number, line in enumerate(lines, 1))
-    space = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
-    of_office = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
-    links = 'xmlns="http://schemas.openxmlformats.org/package/2006/relationships"'
-    with zipfile.ZipFile(path, "w") as book:
-        book.writestr("[Content_Types].xml", '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>')
-        book.writestr("_rels/.rels", f'<Relationships {links}><Relationship Id="r1" Type="{of_office}/officeDocument" Target="xl/workbook.xml"/></Relationships>')
-        book.writestr("xl/workbook.xml", f'<workbook {space}><sheets><sheet name="{sheet}" sheetId="1" r:id="r1"/></sheets></workbook>')
-        book.writestr("xl/_rels/workbook.xml.rels", f'<Relationships {links}><Relationship Id="r1" Type="{of_office}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>')
-        book.writestr("xl/worksheets/sheet1.xml", f"<worksheet {space}><sheetData>{cells}</sheetData></worksheet>")
-
-
 def test_a_sheet_of_a_workbook_is_read(tmp_path):
-    _write_workbook(tmp_path / "people.xlsx", "people", [["age"], [41], [37]])
+    write_workbook(tmp_path / "people.xlsx", "people", [["age"], [41], [37]])
     for sheet in (None, 1, "people"):
         assert lehr.read_table(tmp_path / "people.xlsx", sheet=sheet)["age"].tolist() == [41.0, 37.0]
 
@@ -641,188 +595,3 @@ def test_rows_far_out_are_listed_with_the_columns_responsible():
 
 
 # The command.
-
-
-def _run(command, *arguments):
-    ended = subprocess.run([command, *map(str, arguments)], capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr
-    return ended
-
-
-def test_the_same_labels_marks_and_outliers_as_the_command(command, tmp_path):
-    planted = _table(3)
-    planted.loc[[3, 50], ["visits", "noise"]] = [[1e3, 0.0], [5.0, -1e3]]
-    planted.to_csv(tmp_path / "table.csv", index=False)
-    out = tmp_path / "out"
-    _run(command, "cluster", tmp_path / "table.csv", "--auto", "--clusters", 3, "--out", out)
-    read = lehr.read_table(tmp_path / "table.csv")
-    preparation = lehr.TablePreparation()
-    rows = preparation.fit_transform(read)
-    weights = preparation.sample_weight(read)
-    model = lehr.DAClustering(3).fit(rows, sample_weight=weights)
-    assert pd.read_csv(out / "labels.csv")["cluster"].tolist() == model.labels_.tolist()
-    centers = pd.read_csv(out / "centers.csv")[preparation.get_feature_names_out().tolist()]
-    np.testing.assert_array_equal(centers, preparation.inverse_transform(model.cluster_centers_))
-    explanation = model.explain(rows, table=read, log=preparation.log_)
-    marks = pd.read_csv(out / "marks.csv", keep_default_na=False)
-    pd.testing.assert_frame_equal(explanation.to_frame(), marks, check_dtype=False)
-    summary = json.loads((out / "summary.json").read_text())
-    accounts = preparation.columns_
-    assert [account.name for account in accounts if account.is_used] == [column["name"] for column in summary["columns"] if column["is_used"]]
-    assert [account.role for account in accounts] == [column["role"] for column in summary["columns"]]
-    outliers = pd.read_csv(out / "outliers.csv")
-    found = model.outliers(rows, labels=model.labels_, sample_weight=weights).to_frame()
-    assert found["row"].tolist() == outliers["id"].tolist()
-    np.testing.assert_array_equal(found[["distance", "score"]], outliers[["distance", "score"]])
-
-
-def test_a_model_of_the_command_prepares_other_tables(command, tmp_path):
-    _table(3).to_csv(tmp_path / "table.csv", index=False)
-    _table(4).fillna({"visits": 5.0}).to_csv(tmp_path / "next.csv", index=False)
-    _run(command, "cluster", tmp_path / "table.csv", "--auto", "--clusters", 3, "--id", "id", "--out", tmp_path / "out")
-    _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv")
-    model = lehr.load(tmp_path / "out" / "model.json")
-    assert model[0].get_feature_names_out().tolist() == ["revenue", "visits", "noise"] and model[0].missing_ == "skip"
-    labels = pd.read_csv(tmp_path / "labels.csv")["cluster"]
-    assert model.predict(lehr.read_table(tmp_path / "next.csv")).tolist() == labels.tolist()
-    content = json.loads((tmp_path / "out" / "model.json").read_text())
-    content["preparation"]["features"].pop()
-    (tmp_path / "cut.json").write_text(json.dumps(content))
-    with pytest.raises(ValueError, match="not a whole model: expected a preparation of 3 features"):
-        lehr.load(tmp_path / "cut.json")
-
-
-def _labels(path):
-    """The labels that the command wrote, -1 where it gave none."""
-    return pd.read_csv(path)["cluster" if "cluster" in path.read_text() else "component"].fillna(-1).astype(int).tolist()
-
-
-#: Runs of the command whose models treat gaps in different ways.
-_OF_COMMAND = {
-    "nearest": ("cluster", ["--auto", "--clusters", 3]),
-    "median": ("cluster", ["--auto", "--clusters", 3, "--missing=median"]),
-    "radius": ("cluster", ["--auto", "--clusters", 3, "--outlier-radius", 2.5]),
-    "mixture": ("mixture", ["--auto", "--components", 2]),
-}
-_MEASURES = ["revenue", "visits", "noise"]
-
-
-def _of_command(command, folder, run):
-    """A model of the command, and another table with gaps, of which each row has a value."""
-    method, options = _OF_COMMAND[run]
-    _table(3).to_csv(folder / "table.csv", index=False)
-    _run(command, method, folder / "table.csv", *options, "--id", "id", "--out", folder / "out")
-    other = _table(4)
-    other.loc[::3, "revenue"] = np.nan
-    other.loc[5::7, "noise"] = np.nan
-    other.loc[other[_MEASURES].isna().all(axis=1), "visits"] = 5.0
-    return lehr.load(folder / "out" / "model.json"), other
-
-
-@pytest.mark.parametrize("run", _OF_COMMAND)
-def test_a_model_of_the_command_labels_rows_with_gaps_as_the_command_does(command, tmp_path, run):
-    model, other = _of_command(command, tmp_path, run)
-    other.to_csv(tmp_path / "next.csv", index=False)
-    _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv")
-    expected = _labels(tmp_path / "labels.csv")
-    assert len(set(expected)) > 1
-    for table in (tmp_path / "next.csv", str(tmp_path / "next.csv"), lehr.read_table(tmp_path / "next.csv"), other):
-        assert model.predict(table).tolist() == expected
-    assert pickle.loads(pickle.dumps(model)).predict(tmp_path / "next.csv").tolist() == expected
-    if run != "mixture":
-        # The nearest centre by what the row has, and -1 where that is too far.
-        distances = model.transform(other)
-        radius = 2.5 if run == "radius" else np.inf
-        assert np.where(distances.min(axis=1) > radius, -1, distances.argmin(axis=1)).tolist() == expected
-    with pytest.raises(ValueError, match="contains NaN"):
-        lehr.KMeans(1).fit(np.arange(3.0)[:, None]).predict([[np.nan]])
-
-
-@pytest.mark.parametrize("run", _OF_COMMAND)
-def test_a_row_without_any_value_has_no_label_as_by_the_command(command, tmp_path, run):
-    model, other = _of_command(command, tmp_path, run)
-    expected = model.predict(other)
-    other.loc[[4, 10], _MEASURES] = np.nan
-    expected[[4, 10]] = -1
-    other.to_csv(tmp_path / "next.csv", index=False)
-    said = _run(command, "predict", tmp_path / "out", tmp_path / "next.csv", "--out", tmp_path / "labels.csv").stderr
-    assert "rows 5 and 11 have no value in any of the model's columns: no label is given" in said
-    assert _labels(tmp_path / "labels.csv") == expected.tolist()
-    for table in (tmp_path / "next.csv", other):
-        with pytest.warns(UserWarning, match="rows 5 and 11 have no value in any of the model's columns"):
-            assert model.predict(table).tolist() == expected.tolist()
-
-
-#: One table in every form: how money, dates and gaps are written, and between fields.
-_LOCALES = {
-    "us": (",", lambda money: f'"{money:,.2f}"', "%Y-%m-%d", ""),
-    "german": (";", lambda money: f"{money:,.2f} €".translate(str.maketrans(",.", ".,")), "%d.%m.%Y", "-"),
-    "french": (";", lambda money: f"{money:,.2f}".translate(str.maketrans(",.", "\u202f,")), "%d/%m/%Y", "n/a"),
-}
-
-
-def _one_table_in_all_forms(folder):
-    rng = np.random.default_rng(7)
-    group = np.arange(ROWS) % 2
-    revenue = np.round(np.exp(rng.normal(5 + 3 * group, 0.8)), 2)
-    visits = np.where(rng.random(ROWS) < 0.1, np.nan, np.round(rng.normal(5 + 8 * group, 1), 1))
-    days = pd.Timestamp("2021-01-01") + pd.to_timedelta(rng.integers(0, 900, ROWS), unit="D")
-    names, cities = [f"K{row:03}" for row in rng.permutation(ROWS)], [["Bern", "Genf", "Chur"][row % 3] for row in range(ROWS)]
-    known = [None if np.isnan(number) else float(number) for number in visits]
-    head = ["name", "city", "joined", "revenue", "visits"]
-    for name, (between, money, date, gap) in _LOCALES.items():
-        decimal = "." if name == "us" else ","
-        lines = [between.join(head)]
-        for row in zip(names, cities, days.strftime(date), revenue, known):
-            last = gap if row[4] is None else str(row[4]).replace(".", decimal)
-            lines.append(between.join([*row[:3], money(row[3]), last]))
-        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    dates = days.strftime("%Y-%m-%d").tolist()
-    rows = [dict(zip(head, row)) for row in zip(names, cities, dates, revenue.tolist(), known)]
-    _write_workbook(folder / "book.xlsx", "customers", [head, *(list(row.values()) for row in rows)])
-    (folder / "lines.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    pl.DataFrame(rows).with_columns(pl.col("joined").str.to_date()).write_parquet(folder / "columns.parquet")
-    np.save(folder / "numbers.npy", np.column_stack([revenue, visits]))
-    return sorted(folder.iterdir())
-
-
-@pytest.mark.filterwarnings("ignore::UserWarning")
-def test_one_table_has_the_same_labels_in_every_form_and_at_every_front_end(command, tmp_path):
-    pytest.importorskip("httpx")
-    (tmp_path / "tables").mkdir()
-    files = _one_table_in_all_forms(tmp_path / "tables")
-    assert len(files) == 7
-    found = {}
-    with subprocess.Popen([command, "serve", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True) as serving, lehr.Node(serving.stdout.readline().strip()) as node:
-        try:
-            for file in files:
-                id = [] if file.suffix == ".npy" else ["--id", "name"]
-                out = tmp_path / f"of {file.name}"
-                _run(command, "cluster", file, "--auto", "--clusters", 3, *id, "--out", out)
-                labels = pd.read_csv(out / "labels.csv")
-                found[file.name, "command"] = labels[["cluster", "probability", "distance"]].to_numpy().tobytes()
-                read = lehr.read_table(file)
-                preparation = lehr.TablePreparation()
-                rows = preparation.fit_transform(read)
-                model = lehr.DAClustering(3).fit(rows, sample_weight=preparation.sample_weight(read))
-                assert model.labels_.tolist() == labels["cluster"].tolist(), file.name
-                # An upload is a stream, and what is in a Parquet file stands at its end.
-                if file.suffix == ".parquet":
-                    continue
-                node.upload(file, file.stem, format="table", replace=True)
-                job = node.run("/clustering", file.stem, clusters=3, auto=True, **({"id": "name"} if id else {}))
-                assert job.wait(timeout=120)["state"] == "done", job.record()
-                assert job.table("labels")["cluster"].tolist() == labels["cluster"].tolist(), file.name
-        finally:
-            serving.terminate()
-    assert len(set(found.values())) == 1, [name for name, of in found.items() if of != found["us.csv", "command"]]
-    # A model labels the table that it was made of, in whatever form that was.
-    said = set()
-    for file in files:
-        model = tmp_path / f"of {file.name}"
-        _run(command, "predict", model, file, "--out", tmp_path / "labels.csv")
-        labels = pd.read_csv(tmp_path / "labels.csv")
-        said.add(labels.drop(columns="id").to_numpy().tobytes())
-        learnt = lehr.load(model / "model.json")
-        assert learnt.predict(file).tolist() == learnt.predict(lehr.read_table(file)).tolist() == labels["cluster"].tolist(), file.name
-    assert len(said) == 1

@@ -328,9 +328,7 @@ impl Preparation {
         };
         let mut features = forward(&table);
         let gaps = table.iter().filter(|value| value.is_nan()).count();
-        let is_without = |row: &[f64]| row.iter().all(|value| value.is_nan());
-        let without_values =
-            table.chunks_exact(width).enumerate().filter(|(_, row)| is_without(row)).map(|(row, _)| row).collect();
+        let without_values = without_values(&table, width);
         let filled = if matches!(self.missing, Missing::Skip) { 0 } else { gaps };
         if filled > 0 {
             if self.missing == Missing::Nearest {
@@ -435,4 +433,9 @@ impl Preparation {
         notes.push(format!("left out {} of {} rows, which have gaps", frame.rows() - kept.len(), frame.rows()));
         Ok(Some(kept))
     }
+}
+/// The rows, ascending, of which every one of `width` values is missing (NaN).
+pub fn without_values(values: &[f64], width: usize) -> Vec<usize> {
+    let is_without = |(_, row): &(usize, &[f64])| row.iter().all(|value| value.is_nan());
+    values.chunks_exact(width).enumerate().filter(is_without).map(|(row, _)| row).collect()
 }

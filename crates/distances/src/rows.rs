@@ -144,9 +144,10 @@ impl Compared {
                 Measure::Euclidean => {
                     dispatch::squared_differences(row, &others, values);
                     for (j, value) in values.iter_mut().enumerate() {
-                        *value = match is_held(*value) {
-                            true => value.sqrt(),
-                            false => length_of(row.iter().zip(others[j..].iter().step_by(count)).map(|(x, y)| x - y)),
+                        *value = if is_held(*value) {
+                            value.sqrt()
+                        } else {
+                            length_of(row.iter().zip(others[j..].iter().step_by(count)).map(|(x, y)| x - y))
                         };
                     }
                 }

@@ -87,19 +87,19 @@ pub fn counted(number: u64, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", grouped(number)) }
 }
 
-/// Rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`, `12 rows have (1, 2, 3,
-/// 4, 5 and 7 more)`. Nothing for no rows.
-pub fn named_rows(rows: &[usize], one: &str, several: &str) -> Option<String> {
+/// Rows by their numbers from 1, with the verb that follows: `row 4 has`, `rows 3 and 7 have`, `12 rows (1, 2, 3, 4, 5
+/// and 7 more) have`. Nothing for no rows.
+pub fn named_rows(rows: &[usize]) -> Option<String> {
     const NAMED: usize = 5;
     let names: Vec<String> = rows.iter().take(NAMED).map(|row| (row + 1).to_string()).collect();
     Some(match rows {
         [] => return None,
-        [_] => format!("row {} {one}", names[0]),
+        [_] => format!("row {} has", names[0]),
         [.., _] if rows.len() <= NAMED => {
             let (last, first) = names.split_last()?;
-            format!("rows {} and {last} {several}", first.join(", "))
+            format!("rows {} and {last} have", first.join(", "))
         }
-        _ => format!("{} rows ({} and {} more) {several}", rows.len(), names.join(", "), rows.len() - NAMED),
+        _ => format!("{} rows ({} and {} more) have", rows.len(), names.join(", "), rows.len() - NAMED),
     })
 }
 
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(share(1.0, 8.0), "12.5 %");
         assert_eq!(share(0.0, 0.0), "0.0 %");
         let rows: Vec<usize> = (2..15).collect();
-        let named = |count: usize| named_rows(&rows[..count], "has", "have");
+        let named = |count: usize| named_rows(&rows[..count]);
         assert_eq!((named(0), named(1)), (None, Some("row 3 has".to_owned())));
         assert_eq!(named(3).unwrap(), "rows 3, 4 and 5 have");
         assert_eq!(named(13).unwrap(), "13 rows (3, 4, 5, 6, 7 and 8 more) have");

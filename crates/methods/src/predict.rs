@@ -1,7 +1,7 @@
 //! A model's result for rows that it has not seen, as a table, for every front end.
 
 use lehr_data::frame::DataFrame;
-use lehr_data::preparation::Prepared;
+use lehr_data::preparation::{Prepared, without_values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
@@ -169,7 +169,7 @@ impl Predicted {
         let given =
             if matches!(said, Prediction::Places(_)) { "the middle of the map" } else { "the heaviest component" };
         let note = |rows| format!("{rows} no value at all, so {given} is given");
-        let notes = named_rows(&without, "has", "have").map(note).into_iter().collect();
+        let notes = named_rows(&without).map(note).into_iter().collect();
         Ok(Self { said, without_values: Vec::new(), notes })
     }
 
@@ -197,7 +197,7 @@ impl Predicted {
         let mut said = Self::of(model, features, memberships)?;
         said.take_back(&without_values);
         let note = |rows| format!("{rows} no value in any of the model's columns: no label is given");
-        notes.extend(named_rows(&without_values, "has", "have").map(note));
+        notes.extend(named_rows(&without_values).map(note));
         Ok(OfTable { said: Self { said, without_values, notes }, ids })
     }
 
@@ -326,10 +326,4 @@ impl Prediction {
             }
         }
     }
-}
-
-/// The rows whose values are all missing.
-fn without_values(values: &[f64], width: usize) -> Vec<usize> {
-    let is_without = |(_, row): &(usize, &[f64])| row.iter().all(|value| value.is_nan());
-    values.chunks_exact(width).enumerate().filter(is_without).map(|(row, _)| row).collect()
 }

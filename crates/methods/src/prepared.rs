@@ -118,7 +118,7 @@ impl Decided {
         let width = preparation.features.len();
         // What was filled in is not theirs. Where gaps stay, methods leave such rows out themselves.
         if preparation.missing != Missing::Skip
-            && let Some(rows) = named_rows(&without_values, "has", "have")
+            && let Some(rows) = named_rows(&without_values)
         {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);

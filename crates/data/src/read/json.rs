@@ -122,7 +122,7 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     match text.first() {
         Some(b'[') => text[1..].trim_ascii_start().first() == Some(&b'{'),
         Some(b'{') => {
-            let end = if text.contains(&b'\n') { b'\n' } else { b'\r' };
+            let end = line_end(text);
             let mut lines = text.split(|byte| *byte == end).map(<[u8]>::trim_ascii).filter(|line| !line.is_empty());
             let is_whole =
                 |line: &[u8]| line.starts_with(b"{") && serde_json::from_slice::<de::IgnoredAny>(line).is_ok();
@@ -132,9 +132,9 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     }
 }
 
-/// Lines that end as those of tables do: with a carriage return alone too, which stands within no text of JSON.
-fn lines(text: &str) -> impl Iterator<Item = &str> {
-    text.split(if text.contains('\n') { '\n' } else { '\r' })
+/// The byte that ends lines: as in tables, a carriage return alone too, which stands within no text of JSON.
+fn line_end(text: &[u8]) -> u8 {
+    if text.contains(&b'\n') { b'\n' } else { b'\r' }
 }
 
 /// The fault of a text, with the byte and the word there. Python writes numbers that JSON does not have.
@@ -194,7 +194,9 @@ pub(super) fn objects(mut source: Source<'_>) -> Result<Objects, Error> {
             add(place as u64 + 1, "row", value)?;
         }
     } else {
-        for (line, text) in lines(text).enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        for (line, text) in
+            text.split(char::from(line_end(text.as_bytes()))).enumerate().filter(|(_, line)| !line.trim().is_empty())
+        {
             let line = line as u64 + 1;
             let value = serde_json::from_str(text).map_err(|error| {
                 wrong(format!("line {line}"), "an object in JSON on each line", trouble(text, &error))
