@@ -28,7 +28,7 @@ from lehr.kmeans import KMeans
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
 __dir__ = listed(__all__)
 
-#: The sponge's prior beside that of a centre, which is 1.
+#: The prior of the noise component beside that of a centre, which is 1.
 _SPONGE_PRIOR = 0.1
 _PRECISIONS = {"double": "f64", "single": "f32"}
 

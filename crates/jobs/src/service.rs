@@ -178,7 +178,7 @@ impl Service for MethodService {
         self.document.datasets = datasets.lookup().await?.path;
         self.datasets = Some(datasets.clone());
         for job in self.document.jobs.values_mut() {
-            // An older node has kept them without what is new. Those that cannot be read any more are told when the job
+            // An older node kept them without later options. The job reports options that can't be read any more when it
             // runs.
             if let Ok(options) = self.runner.method().complete(&job.options) {
                 job.options = options;

@@ -106,7 +106,8 @@ fn numbers_of_rows_are_none_of_the_columns_28() {
     // As R writes one: a name less than there are columns.
     assert_eq!(read("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n").unwrap().columns(), ["a", "b"]);
     assert_eq!(left_out("\"a\",\"b\"\n\"1\",5,6\n\"2\",7,8\n"), ["row (names of the rows)"]);
-    // What has a name, comes twice or is no whole number is a column as others are, and who asks for it has it.
+    // A first column with a name, with a number twice or with fractions is a column like any other. So is one that the
+    // caller selects.
     for text in ["n,a\n0,5\n1,7\n2,9\n", ",a\n0,5\n1,7\n1,9\n", ",a\n0.5,5\n1,7\n2,9\n"] {
         assert_eq!(columns(text).unwrap().len(), 2, "{text}");
     }

@@ -1,5 +1,4 @@
-//! What a user is told, word for word. `UPDATE_EXPECT=1` rewrites the expected texts; the difference is reviewed like
-//! code.
+//! Messages to users, word for word. `UPDATE_EXPECT=1` rewrites the expected texts; review the difference like code.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Sparse rows from files: packed or not, of either format, they are the same rows; one cut short is told from one that
-//! is wrong.
+//! Sparse rows from files: packed or not, in either format, they are the same rows. A file that was cut and a file with
+//! faults get different messages.
 
 use lehr_data::read::{Selection, Table, matrix_market, points_from, svmlight, table, table_from};
 use lehr_data::sparse::FirstColumn;

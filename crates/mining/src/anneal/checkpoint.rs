@@ -162,8 +162,7 @@ fn read_content(path: &Path, method: &str, expected: u32) -> Result<String, Erro
         let named: Named = serde_json::from_str(content).map_err(|error| damaged(&error.to_string()))?;
         Ok((content, named.method))
     };
-    // Formats are counted by each method: whose it is, is told first, and what is wrong with one of another format
-    // last.
+    // Each method numbers its own formats. So the owner is checked first, and the format last.
     let content = match sound() {
         Ok((_, other)) if other != method => {
             return Err(damaged(&format!("it is of the method {other:?}, not {method:?}")));

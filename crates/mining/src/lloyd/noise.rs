@@ -85,8 +85,8 @@ pub(crate) fn plain_score(squared_radius: f64, temperature: f64) -> f64 {
 /// membership there, among the centres alone at the temperature. Returns the membership that remains, or `Err` with
 /// that in the noise component, if this is nearer.
 pub(crate) fn within(squared_radius: f64, squared: f64, membership: f64, temperature: f64) -> Result<f64, f64> {
-    // What the sum over the centres is above the sponge, whose squared distance may be infinite as that of the row may
-    // be.
+    // The logarithm of the sum over the centres, over that of the noise component. Both squared distances may be
+    // infinite.
     let above = (squared_radius - squared) / temperature - ln(PRIOR * membership);
     let share = if above.is_nan() { 0.0 } else { 1.0 / (1.0 + exp(above.min(700.0))) };
     if squared > squared_radius { Err(share) } else { Ok(membership * (1.0 - share)) }
