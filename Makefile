@@ -101,7 +101,7 @@ $(PYTHON_ENVIRONMENT)/.installed: python/requirements.txt
 test-python: python $(if $(LEHR_MPIEXEC),,$(MPI_ENVIRONMENT)/.installed) ## tests of the Python package: scikit-learn's checks, the same results as the command, jobs under mpiexec, each test in four threads at once, types
 	@cargo build --release -p lehr
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) LEHR_MPIEXEC=$${LEHR_MPIEXEC:-$(abspath $(MPI_ENVIRONMENT))/bin/mpiexec} \
-		$(PYTHON_ENVIRONMENT)/bin/pytest -q python
+		$(PYTHON_ENVIRONMENT)/bin/pytest -q python -n auto
 	@$(PYTHON_ENVIRONMENT)/bin/pytest -q python --parallel-threads=4 --skip-thread-unsafe=True
 	@cd python && $(abspath $(PYTHON_ENVIRONMENT))/bin/mypy
 

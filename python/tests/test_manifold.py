@@ -166,7 +166,8 @@ def _city_block(x, y):
 @pytest.mark.parametrize(
     ("metric", "params"),
     [("chebyshev", None), ("minkowski", {"p": 3}), ("l1", None), ("canberra", None), (_city_block, None), ("manhattan", None)],
-    ids=str,
+    # A function by its name: its address differs in each process that runs tests.
+    ids=lambda value: getattr(value, "__name__", str(value)),
 )
 @pytest.mark.parametrize("make", [lehr.SMACOF, lambda **more: lehr.KMedoids(4, **more), lambda **more: lehr.PairwiseClustering(4, **more)])
 def test_metrics_of_scikit_learn(make, metric, params, wine):
