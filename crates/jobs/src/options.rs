@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use lehr_services::{Code, Fault};
+use lehr_services::{Code, Fault, in_words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,7 +24,7 @@ pub(crate) const PLACE: &str = "Options";
 /// assert_eq!(options.read::<cluster::Options>()?.clusters, Some(7));
 /// let slip: Options = serde_json::from_str(r#"{ "seed": 1, "clusters": "two" }"#).unwrap();
 /// let fault = slip.read::<cluster::Options>().unwrap_err();
-/// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected usize"), "{fault}");
+/// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected a whole number of at least 0"), "{fault}");
 /// # Ok::<(), lehr_services::Fault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -59,8 +59,8 @@ impl Options {
     pub fn read<O: DeserializeOwned>(&self) -> Result<O, Fault> {
         let value = self.to_value();
         serde_json::from_value(value.clone()).map_err(|error| {
-            refused(value, &error.to_string(), &|value| {
-                serde_json::from_value::<O>(value).err().map(|error| error.to_string())
+            refused(value, &in_words(&error.to_string()), &|value| {
+                serde_json::from_value::<O>(value).err().map(|error| in_words(&error.to_string()))
             })
         })
     }
@@ -351,9 +351,15 @@ mod tests {
             width: Option<f64>,
         }
         for (told, reason) in [
-            (json!({ "count": -2 }), "options.count: invalid value: integer `-2`, expected usize"),
-            (json!({ "count": 2, "width": [1] }), "options.width: invalid type: sequence, expected f64"),
-            (json!({ "width": "wide", "count": "two" }), "options.count: invalid type: string \"two\", expected usize"),
+            (
+                json!({ "count": -2 }),
+                "options.count: invalid value: integer `-2`, expected a whole number of at least 0",
+            ),
+            (json!({ "count": 2, "width": [1] }), "options.width: invalid type: sequence, expected a number"),
+            (
+                json!({ "width": "wide", "count": "two" }),
+                "options.count: invalid type: string \"two\", expected a whole number of at least 0",
+            ),
             (json!({ "cuont": 2 }), "options: unknown field `cuont`, expected `count` or `width`"),
             (json!({ "width": 2.0 }), "options: missing field `count`"),
             (json!(7), "options: invalid type: integer `7`, expected struct Told"),

@@ -19,7 +19,7 @@ use crate::fault::{Code, Fault};
 ///     assert_eq!(format.decode::<Vec<(String, u32)>>(&bytes).unwrap(), [("ada".to_owned(), 36)]);
 /// }
 /// let fault = Format::Json.decode::<u8>(b"300").unwrap_err();
-/// assert_eq!(fault.reason(), "not what is expected here: invalid value: integer `300`, expected u8 at line 1 column 3");
+/// assert_eq!(fault.reason(), "not what is expected here: invalid value: integer `300`, expected a whole number up to 255 at line 1 column 3");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -70,7 +70,7 @@ impl Format {
     /// See [`Format`].
     pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, Fault> {
         let refuse = |error: &dyn std::fmt::Display| {
-            Fault::new(Code::MessageNotSupported, format!("not what is expected here: {error}"))
+            Fault::new(Code::MessageNotSupported, in_words(&format!("not what is expected here: {error}")))
         };
         if bytes.is_empty() {
             let nothing = serde_json::from_slice(b"null").or_else(|_| serde_json::from_slice(b"{}"));
@@ -87,6 +87,40 @@ impl Format {
                 if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
             }
         }
+    }
+}
+
+/// The types that serde expects by their names in Rust, and what a client calls them.
+const TYPES: [(&str, &str); 10] = [
+    ("usize", "a whole number of at least 0"),
+    ("u64", "a whole number of at least 0"),
+    ("u32", "a whole number up to 4294967295"),
+    ("u16", "a whole number up to 65535"),
+    ("u8", "a whole number up to 255"),
+    ("isize", "a whole number"),
+    ("i64", "a whole number"),
+    ("i32", "a whole number within 32 bits"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+];
+
+/// A message of serde without names of Rust: clients do not know what a `usize` is.
+///
+/// # Example
+/// ```
+/// let message = "invalid type: string \"two\", expected usize at line 1 column 14";
+/// let in_words = "invalid type: string \"two\", expected a whole number of at least 0 at line 1 column 14";
+/// assert_eq!(lehr_services::in_words(message), in_words);
+/// ```
+pub fn in_words(message: &str) -> String {
+    // The last one: what was found may be a text that has the word too.
+    let Some((before, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    let found =
+        TYPES.iter().find_map(|(name, words)| Some((words, expected.strip_prefix(name).filter(|rest| is_end(rest))?)));
+    match found {
+        Some((words, rest)) => format!("{before}, expected {words}{rest}"),
+        None => message.to_owned(),
     }
 }
 
