@@ -219,6 +219,7 @@ pub struct Begin {
     pub sha256: Option<String>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
     /// The column of weights.
     #[serde(default)]
@@ -339,6 +340,7 @@ pub struct Open {
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
     /// The column of weights.
     #[serde(default)]

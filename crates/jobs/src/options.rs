@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use lehr_services::{Code, Fault, in_words};
+use lehr_services::{Code, Fault, in_words, with_whole_numbers};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +24,8 @@ pub(crate) const PLACE: &str = "Options";
 /// assert_eq!(options.read::<cluster::Options>()?.clusters, Some(7));
 /// let slip: Options = serde_json::from_str(r#"{ "seed": 1, "clusters": "two" }"#).unwrap();
 /// let fault = slip.read::<cluster::Options>().unwrap_err();
+/// let with_a_point: Options = serde_json::from_str(r#"{ "clusters": 7.0 }"#).unwrap();
+/// assert_eq!(with_a_point.read::<cluster::Options>()?.clusters, Some(7));
 /// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected a whole number of at least 0"), "{fault}");
 /// # Ok::<(), lehr_services::Fault>(())
 /// ```
@@ -58,11 +60,14 @@ impl Options {
     /// See [`Options`].
     pub fn read<O: DeserializeOwned>(&self) -> Result<O, Fault> {
         let value = self.to_value();
-        serde_json::from_value(value.clone()).map_err(|error| {
-            refused(value, &in_words(&error.to_string()), &|value| {
-                serde_json::from_value::<O>(value).err().map(|error| in_words(&error.to_string()))
-            })
-        })
+        let read = serde_json::from_value(value.clone());
+        read.or_else(|error| serde_json::from_value(with_whole_numbers(value.clone())).map_err(|_| error)).map_err(
+            |error| {
+                refused(value, &in_words(&error.to_string()), &|value| {
+                    serde_json::from_value::<O>(value).err().map(|error| in_words(&error.to_string()))
+                })
+            },
+        )
     }
 
     pub(crate) fn to_value(&self) -> Value {

@@ -89,12 +89,14 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     let mut timeout = header(TIMEOUT, "How long the answer is of use, in milliseconds.", "integer");
     timeout["schema"]["minimum"] = Value::from(1);
     let mut whole = Map::new();
+    let mut state = responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State"));
+    state["304"] = json!({ "description": "It is still of the version that is known." });
     whole.insert(
         "get".to_owned(),
         json!({
             "operationId": identifier("get"), "tags": [tag], "summary": "The state.",
             "parameters": [header("if-none-match", "A version that is known.", "string"), timeout],
-            "responses": responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State")),
+            "responses": state,
         }),
     );
     // One that its node alone ends answers 405, and so has none.
@@ -149,7 +151,9 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             at(paths, &format!("{path}:{name}"), "get", get);
         }
         let mut bodies = json!({ "application/json": { "schema": body } });
-        page["requestBody"] = json!({ "required": true });
+        // Nothing stands for a body whose fields may all be left out.
+        let is_required = !operation.raw.is_empty() || fields.iter().any(|field| field.is_required);
+        page["requestBody"] = json!({ "required": is_required });
         if !operation.raw.is_empty() {
             let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
             bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });

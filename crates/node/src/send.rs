@@ -62,7 +62,8 @@ pub(crate) async fn send(
     // A condition never hides that there is no such operation (RFC 9110, 13.2.1).
     let is_there = match &action {
         Action::Operation(name) => endpoint.operation(name).is_some(),
-        _ => true,
+        Action::Drop => !endpoint.info().is_permanent,
+        Action::Get | Action::Lookup => true,
     };
     if is_there && changes && known.is_some() {
         let reason = match known {

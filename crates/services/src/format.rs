@@ -77,7 +77,13 @@ impl Format {
             return nothing.map_err(|error: serde_json::Error| refuse(&format!("an empty body: {error}")));
         }
         match self {
-            Self::Json => serde_json::from_slice(bytes).map_err(|error| refuse(&error)),
+            Self::Json => serde_json::from_slice(bytes).or_else(|error| {
+                // `2059.0` is a whole number in JSON Schema, and some languages write it so.
+                let is_written_otherwise = error.is_data() && error.to_string().contains("floating point");
+                let whole =
+                    is_written_otherwise.then(|| serde_json::from_slice(bytes).ok().map(with_whole_numbers)).flatten();
+                whole.and_then(|document| serde_json::from_value(document).ok()).ok_or_else(|| refuse(&error))
+            }),
             Self::MessagePack => {
                 let mut rest = bytes;
                 let mut reader = rmp_serde::Deserializer::new(&mut rest);
@@ -89,6 +95,34 @@ impl Format {
         }
     }
 }
+
+/// A document whose numbers without a fraction are written without a point. Beyond 2^53 a number has lost digits, and
+/// stays as it is.
+///
+/// # Example
+/// ```
+/// use serde_json::json;
+/// let document = json!({ "rows": 2059.0, "scales": [1.5, 1e300], "name": "1.0" });
+/// let whole = json!({ "rows": 2059, "scales": [1.5, 1e300], "name": "1.0" });
+/// assert_eq!(lehr_services::with_whole_numbers(document), whole);
+/// // Where a document cannot be read otherwise, it is read so.
+/// assert_eq!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.0, 1]").unwrap(), [2059, 1]);
+/// assert!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.5]").is_err());
+/// ```
+pub fn with_whole_numbers(document: Value) -> Value {
+    match document {
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => Value::from(value as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect(),
+        other => other,
+    }
+}
+
+/// Above this, neighbouring whole numbers have the same double: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The types that serde expects by their names in Rust, and what a client calls them.
 const TYPES: [(&str, &str); 10] = [
