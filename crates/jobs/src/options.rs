@@ -60,18 +60,16 @@ impl Options {
     /// See [`Options`].
     pub fn read<O: DeserializeOwned>(&self) -> Result<O, Fault> {
         let value = self.to_value();
-        let read = serde_json::from_value(value.clone());
-        read.or_else(|error| serde_json::from_value(with_whole_numbers(value.clone())).map_err(|_| error)).map_err(
-            |error| {
-                refused(value, &in_words(&error.to_string()), &|value| {
-                    serde_json::from_value::<O>(value).err().map(|error| in_words(&error.to_string()))
-                })
-            },
-        )
+        serde_json::from_value(value.clone()).map_err(|error| {
+            refused(value, &error.to_string(), &|value| {
+                serde_json::from_value::<O>(value).err().map(|error| error.to_string())
+            })
+        })
     }
 
+    /// As JSON. A whole number has no point: a client may write `7.0` for 7.
     pub(crate) fn to_value(&self) -> Value {
-        self.0.to_value()
+        with_whole_numbers(self.0.to_value())
     }
 
     /// The fields of these names, if these are an object.
@@ -113,6 +111,7 @@ impl From<Value> for Options {
 /// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
 pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
     let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
+    let reason = in_words(reason);
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
 

@@ -152,12 +152,14 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
         }
         let mut bodies = json!({ "application/json": { "schema": body } });
         // Nothing stands for a body whose fields may all be left out.
-        let is_required = !operation.raw.is_empty() || fields.iter().any(|field| field.is_required);
+        let is_required = !operation.raw.is_empty()
+            || operation.body.get("$ref").is_some()
+            || fields.iter().any(|field| field.is_required);
         page["requestBody"] = json!({ "required": is_required });
         if !operation.raw.is_empty() {
             let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
             bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });
-            bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &format!("{word}_form")) });
+            bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &operation.body["additionalProperties"], &format!("{word}_form")) });
             // In a document or a form they stand there.
             parameters.extend(beside.iter().map(|field| {
                 let mut parameter = in_query(field);
