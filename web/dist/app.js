@@ -1786,7 +1786,7 @@ function qn() {
 						}),
 						/* @__PURE__ */ Q("th", {
 							scope: "col",
-							class: "number",
+							class: "number roomy",
 							children: "Size"
 						}),
 						/* @__PURE__ */ Q("th", {
@@ -1898,7 +1898,7 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 				children: X(t.columns.length)
 			}),
 			/* @__PURE__ */ Q("td", {
-				class: "number",
+				class: "number roomy",
 				children: bn(t.bytes)
 			}),
 			/* @__PURE__ */ Q("td", {
@@ -2504,7 +2504,7 @@ function _r({ service: e, id: t, job: n, isShort: r }) {
 	});
 	return /* @__PURE__ */ Q(x, { children: [
 		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Q("a", {
-			class: "button",
+			class: r ? "button" : "button first",
 			href: q("explore", vr(e, t, n)),
 			children: ["Explore", c]
 		}),
@@ -2781,7 +2781,6 @@ function Cr({ service: e, job: t, clusters: n, temperature: r }) {
 		children: [
 			/* @__PURE__ */ Q("button", {
 				type: "button",
-				class: "first",
 				onClick: () => a({ clusters: n }),
 				children: [
 					"Keep ",
@@ -3025,7 +3024,7 @@ function Or() {
 		[
 			"Tasks",
 			o ? X(o.tasks) : "–",
-			o ? `${X(o.timers)} timers` : ""
+			o ? `${X(o.timers)} ${o.timers === 1 ? "timer" : "timers"}` : ""
 		],
 		[
 			"Connections",
@@ -3496,8 +3495,9 @@ function Pr({ path: e }) {
 	};
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
-		children: [/* @__PURE__ */ Q("p", { children: [
-			/* @__PURE__ */ Q("label", {
+		children: [/* @__PURE__ */ Q("div", {
+			class: "tools",
+			children: [/* @__PURE__ */ Q("label", {
 				class: "button first",
 				children: ["Choose a workflow file", /* @__PURE__ */ Q("input", {
 					class: "unseen",
@@ -3511,13 +3511,11 @@ function Pr({ path: e }) {
 						}, r.value = {}, n.value = "", await o());
 					}
 				})]
-			}),
-			" ",
-			/* @__PURE__ */ Q("span", {
+			}), /* @__PURE__ */ Q("span", {
 				class: "note",
-				children: "TOML. You see its steps before anything runs."
-			})
-		] }), t.value && /* @__PURE__ */ Q(x, { children: [
+				children: "A TOML file. You see its steps before anything runs."
+			})]
+		}), t.value && /* @__PURE__ */ Q(x, { children: [
 			/* @__PURE__ */ Q("h2", { children: t.value.name }),
 			/* @__PURE__ */ Q($, { error: i.value }),
 			n.value && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("ol", {

@@ -2592,7 +2592,36 @@ function fr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: h(d, 1)
 	};
 }
-function pr(e, t) {
+var pr = /* @__PURE__ */ new WeakMap();
+function mr(e) {
+	let t = pr.get(e);
+	if (t) return t;
+	let [n, r] = [[
+		0,
+		0,
+		0
+	], [
+		0,
+		0,
+		0
+	]];
+	for (let t = 0; t < 3 * e.count; t++) {
+		let i = e.positions[t];
+		i < n[t % 3] ? n[t % 3] = i : i > r[t % 3] && (r[t % 3] = i);
+	}
+	let i = [
+		-1,
+		0,
+		1,
+		2
+	].map((e) => [
+		0,
+		1,
+		2
+	].map((t) => t === e ? r[t] : n[t]));
+	return pr.set(e, i), i;
+}
+function hr(e, t) {
 	let n = e.length, r = sr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
@@ -2600,7 +2629,7 @@ function pr(e, t) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = mr(e[n], t[n]);
+		let [s, c, l] = gr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2622,7 +2651,7 @@ function pr(e, t) {
 		]
 	};
 }
-function mr(e, t) {
+function gr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2631,11 +2660,11 @@ function mr(e, t) {
 	];
 }
 // src/points/paint.ts
-function hr(e, t) {
+function _r(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function gr(e) {
+function vr(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2643,15 +2672,15 @@ function gr(e) {
 		t & 255
 	];
 }
-function _r(e) {
+function yr(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/theme.ts
-var vr = matchMedia("(prefers-color-scheme: dark)"), yr = n(vr.matches ? "dark" : "light");
-vr.addEventListener("change", () => yr.value = vr.matches ? "dark" : "light");
+var br = matchMedia("(prefers-color-scheme: dark)"), xr = n(br.matches ? "dark" : "light");
+br.addEventListener("change", () => xr.value = br.matches ? "dark" : "light");
 // src/points/camera.ts
-var br = [
+var Sr = [
 	1,
 	0,
 	0,
@@ -2662,7 +2691,7 @@ var br = [
 	0,
 	1
 ];
-function xr(e, t) {
+function Cr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2674,9 +2703,9 @@ function xr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Sr(e, t, n) {
+function wr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return xr(xr([
+	return Cr(Cr([
 		1,
 		0,
 		0,
@@ -2698,11 +2727,11 @@ function Sr(e, t, n) {
 		r
 	]), e);
 }
-function Cr(e, t) {
+function Tr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Sr(br, n, r);
+	return wr(Sr, n, r);
 }
-function wr(e, t, n, r, i) {
+function Er(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2710,7 +2739,7 @@ function wr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Tr(e, t, n, r, i) {
+function Dr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2727,6 +2756,15 @@ function Tr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
+	if (e.shape === "space") for (let [t, r, i] of mr(e)) {
+		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
+		[a, o, s, c] = [
+			Math.min(a, e),
+			Math.max(o, e),
+			Math.min(s, l),
+			Math.max(c, l)
+		];
+	}
 	a <= o || ([a, o, s, c] = [
 		-1,
 		1,
@@ -2740,7 +2778,7 @@ function Tr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Er(e, t, n, r, i) {
+function Or(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2749,10 +2787,10 @@ function Er(e, t, n, r, i) {
 	};
 }
 // src/points/raster.ts
-var { fround: Dr } = Math;
-function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: kr } = Math;
+function Ar(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Dr), u = Dr(a.scale[0]), d = Dr(a.scale[1]), f = Dr(t / 2 + a.shift[0]), p = Dr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = _r(o), v = (o - 1) / 2;
+	let l = a.turn.map(kr), u = kr(a.scale[0]), d = kr(a.scale[1]), f = kr(t / 2 + a.shift[0]), p = kr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = yr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2770,7 +2808,7 @@ function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function kr(e) {
+function jr(e) {
 	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2780,13 +2818,13 @@ function kr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Or(new Uint32Array(n.data.buffer), e, r, i, a, o, hr(s, 255), c), t.putImageData(n, 0, 0));
+			r && (Ar(new Uint32Array(n.data.buffer), e, r, i, a, o, _r(s, 255), c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Ar(e, t, n, r, i) {
+function Mr(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2794,21 +2832,21 @@ function Ar(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function jr(e, t, n, r, i, a, o) {
+function Nr(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Ar(e, t, n, r, (e, t, n) => {
+	return Mr(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Mr(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Nr(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Ar(e, t, n, r, (e, t, n) => {
+function Pr(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Fr(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Mr(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Nr(e, t, n) {
+function Fr(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2825,8 +2863,8 @@ function Nr(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Pr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Fr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ir = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Lr(e, t, n) {
+var Ir = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Lr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Rr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function zr(e, t, n) {
 	let r = e.getContext("webgl2", {
 		alpha: !1,
 		antialias: !1,
@@ -2836,10 +2874,10 @@ function Lr(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ir.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Rr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Pr], [r.FRAGMENT_SHADER, Fr]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Ir], [r.FRAGMENT_SHADER, Lr]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2869,12 +2907,12 @@ function Lr(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = gr(i);
+			let [o, s, l] = vr(i);
 			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(_r(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(yr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2883,8 +2921,8 @@ function Lr(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Rr = 25e4, zr = 4e5, Br = 12, Vr = [58, 40];
-function Hr(t) {
+var Br = 25e4, Vr = 4e5, Hr = 12, Ur = [58, 40], Wr = [44, 40], Gr = 460;
+function Kr(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -2899,24 +2937,24 @@ function Hr(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Rr : Infinity;
-			f.current.draw(p.peek(), Ur(n * y.current), Yn[t], r);
+			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Br : Infinity;
+			f.current.draw(p.peek(), qr(n * y.current), Yn[t], r);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Rr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Br, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current;
-		w(Tr(e, m.peek(), Wr(e), Vr.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Gr ? Wr : Ur;
+		w(Dr(e, m.peek(), Jr(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Lr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= kr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = zr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= jr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -2945,8 +2983,8 @@ function Hr(t) {
 		f.current?.setPaint(r), S();
 	}, [r]), e(S, [i, l]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Er(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => ii(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Or(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => ci(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -2968,13 +3006,13 @@ function Hr(t) {
 		let t = O(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= zr && M(t);
+			e.pointerType === "mouse" && n.count <= Vr && M(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Er(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Or(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -2991,7 +3029,7 @@ function Hr(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Sr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = wr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3005,11 +3043,11 @@ function Hr(t) {
 		let i = O(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Mr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(jr(n, r, p.peek(), m.peek(), i[0], i[1], Br * y.current));
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Pr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Nr(n, r, p.peek(), m.peek(), i[0], i[1], Hr * y.current));
 	}, j = C(0), M = (e) => {
 		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = jr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Br * y.current);
+			let t = Nr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Hr * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
@@ -3020,7 +3058,7 @@ function Hr(t) {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = O(e);
-		w(Er(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		w(Or(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, P = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
@@ -3035,14 +3073,14 @@ function Hr(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Sr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: wr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(jr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(Nr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
 	}, F = v.value && !_.value ? t.hint(v.value.point) : null, I = y.current, te = p.value;
@@ -3061,7 +3099,7 @@ function Hr(t) {
 		onPointerLeave: () => v.value = null,
 		onWheel: N,
 		onKeyDown: P,
-		children: [te && m.value.width > 0 && /* @__PURE__ */ a(Gr, {
+		children: [te && m.value.width > 0 && /* @__PURE__ */ a(Yr, {
 			cloud: n,
 			camera: te,
 			size: m.value,
@@ -3084,29 +3122,29 @@ function Hr(t) {
 		})]
 	});
 }
-function Ur(e) {
+function qr(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Wr(e) {
-	if (e.shape === "plane") return br;
-	if (e.shape === "space") return Sr(br, .6, .4);
+function Jr(e) {
+	if (e.shape === "plane") return Sr;
+	if (e.shape === "space") return wr(Sr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Cr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Tr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p }) {
+function Yr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p }) {
 	let [m, h] = [n.width / i, n.height / i], g = (e, r, a) => {
-		let [o, s, c] = wr(t, n, e, r, a);
+		let [o, s, c] = Er(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, _ = c < 0 ? null : g(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), v = r(() => qr(s.map((e) => ({
+	}, _ = c < 0 ? null : g(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), v = r(() => Zr(s.map((e) => ({
 		mark: e,
 		at: g(e.x, e.y, e.z)
 	})), m, h, e.shape === "sphere"), [
@@ -3120,29 +3158,30 @@ function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked
 		height: h,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && p && /* @__PURE__ */ a(ei, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(ii, {
 				ground: p,
-				plane: Jr(e, t, n, i)
+				plane: Qr(e, t, n, i)
 			}),
-			e.shape === "plane" && f && /* @__PURE__ */ a($r, {
+			e.shape === "plane" && f && /* @__PURE__ */ a(ri, {
 				outlines: f,
-				plane: Jr(e, t, n, i),
+				plane: Qr(e, t, n, i),
 				theme: u
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Zr, {
-				plane: Jr(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(ti, {
+				plane: Qr(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				degrees: d
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(ti, {
+			e.shape === "space" && /* @__PURE__ */ a(ai, {
+				cloud: e,
 				names: o,
 				pixel: g,
 				width: m,
 				height: h
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(ni, {
+			e.shape === "sphere" && /* @__PURE__ */ a(oi, {
 				camera: t,
 				size: n,
 				pixel: g
@@ -3151,9 +3190,9 @@ function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -Kr(e),
+					x: -Xr(e),
 					y: "-10",
-					width: 2 * Kr(e),
+					width: 2 * Xr(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3176,18 +3215,18 @@ function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked
 		]
 	});
 }
-function Kr(e) {
+function Xr(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function qr(e, t, n, r) {
+function Zr(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Kr(t) + Kr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Xr(t) + Xr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Jr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function Qr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3195,22 +3234,22 @@ function Jr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Yr(e, t, n, r) {
+function $r(e, t, n, r) {
 	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = D(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, Xr((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, ei((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function Xr(e, t, n) {
+function ei(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
-	let { toX: s, toY: c, fromX: l, fromY: u } = e, [d, f] = [n.width / r, n.height / r], p = [Math.max(2, Math.floor(d / 110)), Math.max(2, Math.floor(f / 80))], m = o ? Yr(s(0), s(d), p[0], o.breaks) : D(s(0), s(d), p[0]).map((e) => [e, y(e, 6)]), h = D(c(f), c(0), p[1]).map((e) => [e, o ? Xr(e, "N", "S") : y(e, 6)]), g = 0, _ = (o?.breaks ?? []).map(([e, t, n]) => {
+function ti({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
+	let { toX: s, toY: c, fromX: l, fromY: u } = e, [d, f] = [n.width / r, n.height / r], p = [Math.max(2, Math.floor(d / 110)), Math.max(2, Math.floor(f / 80))], m = o ? $r(s(0), s(d), p[0], o.breaks) : D(s(0), s(d), p[0]).map((e) => [e, y(e, 6)]), h = D(c(f), c(0), p[1]).map((e) => [e, o ? ei(e, "N", "S") : y(e, 6)]), g = 0, _ = (o?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [l(e - g), l(e - g + n)];
 		return g += t - e - n, {
 			left: r,
@@ -3276,31 +3315,31 @@ function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
 		]
 	})] });
 }
-function Qr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ni({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function $r({ outlines: e, plane: t, theme: n }) {
+function ri({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: Xn(e.group, n),
 			fill: Xn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: Qr(e, 1, t),
+				d: ni(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: Qr(e, 2, t),
+				d: ni(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ei({ ground: e, plane: { fromX: t, fromY: n } }) {
+function ii({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3316,43 +3355,27 @@ function ei({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function ti({ names: e, pixel: t, width: n, height: r }) {
-	let [i, o] = t(-1, -1, -1);
+function ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = mr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
-		children: [
-			[
-				1,
-				-1,
-				-1
-			],
-			[
-				-1,
-				1,
-				-1
-			],
-			[
-				-1,
-				-1,
-				1
-			]
-		].map((s, c) => {
-			let [l, u] = t(...s);
+		children: s.map((e, o) => {
+			let [s, u] = n(...e);
 			return /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
-				x1: i,
-				y1: o,
-				x2: l,
+				x1: c,
+				y1: l,
+				x2: s,
 				y2: u
 			}), /* @__PURE__ */ a("text", {
 				class: "name",
-				x: Math.min(n - 8 - 7 * e[c].length, Math.max(8, l + 4)),
-				y: Math.min(r - 8, Math.max(16, u - 4)),
-				children: e[c]
-			})] }, c);
+				x: Math.min(r - 8 - 7 * t[o].length, Math.max(8, s + 4)),
+				y: Math.min(i - 8, Math.max(16, u - 4)),
+				children: t[o]
+			})] }, o);
 		})
 	});
 }
-function ni({ camera: e, size: t, pixel: n }) {
+function oi({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3369,12 +3392,12 @@ function ni({ camera: e, size: t, pixel: n }) {
 	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...mr(i, a));
+			let [e, o, s] = n(...gr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...mr(e, t));
+		let [i, o, s] = n(...gr(e, t));
 		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
 			y: o - 3,
@@ -3394,14 +3417,14 @@ function ni({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var ri = 2e4;
-function ii(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var si = 2e4;
+function ci(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Yn[i]), p = E("g", {});
-	if (n.count <= ri) {
-		let e = Ur(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	if (n.count <= si) {
+		let e = qr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = wr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Er(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3435,7 +3458,7 @@ function ii(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return h.textContent = t, f.append(h), f;
 }
 // src/state/compare.ts
-function ai(e, t) {
+function li(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3454,11 +3477,11 @@ function ai(e, t) {
 		squares: i
 	};
 }
-function oi(e, t, n) {
+function ui(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [ai(i.values, t), ai(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [li(i.values, t), li(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3469,7 +3492,7 @@ function oi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function si(e, t, n) {
+function di(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3479,13 +3502,13 @@ function si(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function ci(e) {
+function fi(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var li = 60;
-function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ci(r.rows), ci(l)];
+var pi = 60;
+function mi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [fi(r.rows), fi(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3528,7 +3551,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: oi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: ui(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3544,7 +3567,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: si(n, r.rows, l).slice(0, li).map((e) => [
+				rows: di(n, r.rows, l).slice(0, pi).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3556,7 +3579,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var di = {
+var hi = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3570,25 +3593,25 @@ var di = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function fi({ name: e }) {
+function gi({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: di[e] })
+		children: /* @__PURE__ */ a("path", { d: hi[e] })
 	});
 }
 // src/views/scene.tsx
-var pi = 40, mi = 16, hi = 200;
-function gi(e, t) {
+var _i = 40, vi = 16, yi = 200;
+function bi(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = yr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = gi(b, /^(lon|lng|long|longitude)$/i), S = gi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, D = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+function xi({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = xr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = bi(b, /^(lon|lng|long|longitude)$/i), S = bi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, D = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
 	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
-	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? D(n.x, x ?? E[0]), N = A?.y ?? D(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, te = n.edge !== "no" && !A?.degrees, L = r(() => j ? pr(x.values, S.values) : fr([
+	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? D(n.x, x ?? E[0]), N = A?.y ?? D(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, te = n.edge !== "no" && !A?.degrees, L = r(() => j ? hr(x.values, S.values) : fr([
 		M,
 		N,
 		...P ? [P] : []
@@ -3630,13 +3653,13 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 	e(() => {
 		V.value = /* @__PURE__ */ new Set(), G.value = /* @__PURE__ */ new Map();
 	}, [oe?.title]);
-	let se = (e) => K !== null && V.value.size > 0 && V.value.has(K.groupOf[e]), ce = r(() => bi(L, p.rows, K, z.value, V.value, u), [
+	let se = (e) => K !== null && V.value.size > 0 && V.value.has(K.groupOf[e]), ce = r(() => wi(L, p.rows, K, z.value, V.value, u), [
 		L,
 		K,
 		z.value,
 		V.value,
 		u
-	]), le = r(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), q = r(() => xi(L, K, V.value, u), [
+	]), le = r(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), q = r(() => Ti(L, K, V.value, u), [
 		L,
 		K,
 		V.value,
@@ -3700,7 +3723,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(yi, {
+						children: [c, /* @__PURE__ */ a(Ci, {
 							columns: p,
 							numbers: b,
 							x: M.name,
@@ -3714,38 +3737,41 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						})]
 					}),
 					/* @__PURE__ */ a("div", {
-						class: "stage",
-						children: [/* @__PURE__ */ a(Hr, {
-							cloud: L,
-							paint: ce,
-							theme: u,
-							tool: U.value,
-							isEqual: I || A?.stretch !== void 0,
-							pointWidth: _e,
-							degrees: A?.degrees,
-							ground: A?.ground,
-							outlines: K && A?.outlines && A.outlines.filter(({ group: e }) => !V.value.has(e)),
-							names: [
-								M.name,
-								N.name,
-								P?.name ?? ""
-							],
-							summary: Ce,
-							caption: Se,
-							marks: q,
-							picked: ue,
-							forced: n.renderer,
-							handle: ie,
-							onSelect: (e, t, n) => de(vi(e, (e) => L.rowOf[e]), t, n),
-							onPick: (e) => H.value = e < 0 ? -1 : L.rowOf[e],
-							hint: (e) => {
-								let t = L.rowOf[e], n = K?.groups.length ? xe(t) : "";
-								return {
-									title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${be(t)}` : be(t),
-									text: ve(t),
-									colour: ar(K, t, u)
-								};
-							}
+						class: "framed",
+						children: [/* @__PURE__ */ a("div", {
+							class: "stage",
+							children: /* @__PURE__ */ a(Kr, {
+								cloud: L,
+								paint: ce,
+								theme: u,
+								tool: U.value,
+								isEqual: I || A?.stretch !== void 0,
+								pointWidth: _e,
+								degrees: A?.degrees,
+								ground: A?.ground,
+								outlines: K && A?.outlines && A.outlines.filter(({ group: e }) => !V.value.has(e)),
+								names: [
+									M.name,
+									N.name,
+									P?.name ?? ""
+								],
+								summary: Ce,
+								caption: Se,
+								marks: q,
+								picked: ue,
+								forced: n.renderer,
+								handle: ie,
+								onSelect: (e, t, n) => de(Si(e, (e) => L.rowOf[e]), t, n),
+								onPick: (e) => H.value = e < 0 ? -1 : L.rowOf[e],
+								hint: (e) => {
+									let t = L.rowOf[e], n = K?.groups.length ? xe(t) : "";
+									return {
+										title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${be(t)}` : be(t),
+										text: ve(t),
+										colour: ar(K, t, u)
+									};
+								}
+							})
 						}), /* @__PURE__ */ a("div", {
 							class: "palette",
 							role: "toolbar",
@@ -3773,28 +3799,28 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => U.value = e,
-									children: /* @__PURE__ */ a(fi, { name: t })
+									children: /* @__PURE__ */ a(gi, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ie.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(fi, { name: "plus" })
+									children: /* @__PURE__ */ a(gi, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ie.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(fi, { name: "minus" })
+									children: /* @__PURE__ */ a(gi, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ie.current?.fit(),
-									children: /* @__PURE__ */ a(fi, { name: "fit" })
+									children: /* @__PURE__ */ a(gi, { name: "fit" })
 								})
 							]
 						})]
@@ -3844,7 +3870,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					H.value >= 0 && /* @__PURE__ */ a(wi, {
+					H.value >= 0 && /* @__PURE__ */ a(Oi, {
 						suffix: v,
 						columns: p,
 						row: H.value,
@@ -3853,7 +3879,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						probability: K?.probability?.[H.value] ?? null,
 						close: () => H.value = -1
 					}),
-					K && K.groups.length > 0 && /* @__PURE__ */ a(Si, {
+					K && K.groups.length > 0 && /* @__PURE__ */ a(Ei, {
 						suffix: v,
 						grouping: K,
 						rows: p.rows,
@@ -3864,7 +3890,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						rename: (e, t) => G.value = new Map(G.value).set(e, t),
 						choose: (e, t) => de(me(e), t, `${R ? "cluster " : `${K.title} `}${K.groups[e].name}`)
 					}),
-					K?.scale && /* @__PURE__ */ a(Ci, {
+					K?.scale && /* @__PURE__ */ a(Di, {
 						title: K.title,
 						...K.scale,
 						theme: u
@@ -3875,7 +3901,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			ae.value && /* @__PURE__ */ a(ui, {
+			ae.value && /* @__PURE__ */ a(mi, {
 				suffix: v,
 				columns: p,
 				grouping: K,
@@ -3884,7 +3910,7 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				recipe: B.value.join(", "),
 				close: () => ae.value = null
 			}),
-			z.value && /* @__PURE__ */ a(Ti, {
+			z.value && /* @__PURE__ */ a(ki, {
 				keep: () => ae.value = {
 					rows: z.value,
 					recipe: B.value.join(", ")
@@ -3904,10 +3930,10 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		]
 	});
 }
-function* vi(e, t) {
+function* Si(e, t) {
 	for (let n of e) yield t(n);
 }
-function yi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Ci({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -3953,11 +3979,11 @@ function yi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function bi(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => hr(ir(e, a), 255)) ?? [], c = hr(ar(n && !n.scale ? {
+function wi(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => _r(ir(e, a), 255)) ?? [], c = _r(ar(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => hr(Qn(t / 255, a), 255)), u = hr(Qn(NaN, a), 255), d = hr(Jn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => _r(Qn(t / 255, a), 255)), u = _r(Qn(NaN, a), 255), d = _r(Jn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -3972,7 +3998,7 @@ function bi(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function xi(e, t, n, r) {
+function Ti(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -3991,7 +4017,7 @@ function xi(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= mi ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= vi ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: ir(t, r),
 			x: n / s,
 			y: i / s,
@@ -3999,8 +4025,8 @@ function xi(e, t, n, r) {
 		};
 	});
 }
-function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, pi), v = (e) => {
+function Ei({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, _i), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4026,7 +4052,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > pi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > _i && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4090,7 +4116,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(fi, { name: "pen" })
+								children: /* @__PURE__ */ a(gi, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4099,7 +4125,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(fi, { name: "only" })
+								children: /* @__PURE__ */ a(gi, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4108,7 +4134,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(fi, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(gi, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4122,7 +4148,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
+function Di({ title: e, low: t, high: n, isLog: r, theme: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4144,7 +4170,7 @@ function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
 		]
 	});
 }
-function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Oi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4160,7 +4186,7 @@ function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(fi, { name: "close" })
+					children: /* @__PURE__ */ a(gi, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4174,10 +4200,10 @@ function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function ki({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < hi; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < yi; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), O = u ? [
 		"cluster",
@@ -4283,8 +4309,8 @@ function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-var Ei = 6e8;
-function Di() {
+var Ai = 6e8;
+function ji() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4309,7 +4335,7 @@ function Di() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(Oi, {
+	return i ? /* @__PURE__ */ a(Mi, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4325,15 +4351,15 @@ function Di() {
 		})]
 	});
 }
-function Oi({ path: t, name: n, dataset: r, choice: i }) {
+function Mi({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > Ei) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Ei / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > Ai) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Ai / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 		else return Un(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(Ai, {
+	}, []), s.value ? /* @__PURE__ */ a(Pi, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4365,7 +4391,7 @@ function Oi({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function ki(e, t, n, r) {
+function Ni(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
@@ -4380,7 +4406,7 @@ function ki(e, t, n, r) {
 	}
 	return a.reverse();
 }
-function Ai({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function Pi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4397,13 +4423,13 @@ function Ai({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 			isEqual: /\/(positions|places)$/.test(t),
 			save: d
 		}), [i]),
-		sources: ki(e, s, t, i.rows)
+		sources: Ni(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(_i, {
+	return /* @__PURE__ */ a(xi, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { Di as default };
+export { ji as default };

@@ -1355,7 +1355,7 @@
 							x: _ - Z.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}, falling →` : t
+							children: o ? `${t}${_ >= Zt ? ", falling" : ""} →` : t
 						}),
 						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
 							class: "split",
@@ -1369,7 +1369,7 @@
 							y: 216,
 							children: u.name
 						})] }),
-						M && _ >= Zt && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						M && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "curve later",
 							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
 						}), /* @__PURE__ */ X("text", {
@@ -1411,7 +1411,8 @@
 	// src/views/anneal.tsx
 	var tn = {
 		strip: 34,
-		tree: 180
+		tree: 180,
+		branch: 34
 	}, nn = {
 		left: 12,
 		right: 12
@@ -1540,7 +1541,7 @@
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - nn.left - nn.right, f = (e) => nn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? tn.tree : 0, h = (e) => 12 + (tn.tree - 28) * (e + .5) / s.length, g = c ?? u, _ = m + tn.strip, v = Lt(t);
+		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - nn.left - nn.right, f = (e) => nn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(tn.tree, 28 + tn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + tn.strip, v = Lt(t);
 		return /* @__PURE__ */ X("div", {
 			class: "course",
 			children: [
@@ -1611,26 +1612,33 @@
 		});
 	}
 	// src/views/density.tsx
-	var [cn, ln] = [720, 420], Q = {
+	var cn = 720, Q = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function un({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = U(null), o = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [s, c] = [cn - Q.left - Q.right, ln - Q.top - Q.bottom], l = (e) => Q.left + s * e / (i[0] || 1), u = (e) => ln - Q.bottom - c * e / (i[1] || 1), d = Math.min(...i);
+	function ln({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = U(null), o = U(null), s = q(cn);
+		H(() => {
+			let e = new ResizeObserver(([e]) => s.value = Math.min(cn, Math.max(240, Math.round(e.contentRect.width))));
+			return e.observe(o.current), () => e.disconnect();
+		}, []);
+		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - Q.left - Q.right, l - Q.top - Q.bottom], p = (e) => Q.left + d * e / (i[0] || 1), m = (e) => l - Q.bottom - f * e / (i[1] || 1), h = Math.min(...i);
 		return /* @__PURE__ */ X("div", {
 			class: "density",
+			ref: o,
 			children: [/* @__PURE__ */ X("div", {
 				class: "tools under",
 				children: /* @__PURE__ */ X(Yt, {
 					name: e,
-					make: () => Gt(a.current, cn, ln, Kt())
+					make: () => Gt(a.current, c, l, Kt())
 				})
 			}), /* @__PURE__ */ X("svg", {
 				ref: a,
 				class: "plot",
-				viewBox: `0 0 ${cn} ${ln}`,
+				width: c,
+				height: l,
 				role: "img",
 				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
 				children: [
@@ -1638,40 +1646,40 @@
 						class: "bins",
 						children: n.map((e, n) => {
 							if (!e) return null;
-							let [a, l] = [n % t, Math.floor(n / t)], u = .1 + .9 * Math.log1p(e) / o;
+							let [a, o] = [n % t, Math.floor(n / t)], s = .1 + .9 * Math.log1p(e) / u;
 							return /* @__PURE__ */ X("rect", {
-								x: Q.left + a * s / t,
-								y: ln - Q.bottom - (l + 1) * c / t,
-								width: s / t,
-								height: c / t,
-								"fill-opacity": u.toFixed(3),
-								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(l * i[1] / t, 3)} to ${Y((l + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
+								x: Q.left + a * d / t,
+								y: l - Q.bottom - (o + 1) * f / t,
+								width: d / t,
+								height: f / t,
+								"fill-opacity": s.toFixed(3),
+								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(o * i[1] / t, 3)} to ${Y((o + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
 							}, n);
 						})
 					}),
-					Qt(0, i[0], 6).map((e) => /* @__PURE__ */ X("text", {
-						x: l(e),
-						y: ln - Q.bottom + 17,
+					Qt(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
+						x: p(e),
+						y: l - Q.bottom + 17,
 						"text-anchor": "middle",
 						children: Y(e, 4)
 					}, `x${e}`)),
 					Qt(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
 						x: Q.left - 8,
-						y: u(e) + 4,
+						y: m(e) + 4,
 						"text-anchor": "end",
 						children: Y(e, 4)
 					}, `y${e}`)),
 					/* @__PURE__ */ X("path", {
 						class: "axis",
-						d: `M${Q.left} ${Q.top}V${ln - Q.bottom}H${cn - Q.right}`
+						d: `M${Q.left} ${Q.top}V${l - Q.bottom}H${c - Q.right}`
 					}),
 					/* @__PURE__ */ X("path", {
 						class: "ideal",
-						d: `M${l(0)} ${u(0)}L${l(d)} ${u(d)}`
+						d: `M${p(0)} ${m(0)}L${p(h)} ${m(h)}`
 					}),
 					/* @__PURE__ */ X("text", {
-						x: cn - Q.right,
-						y: ln - 6,
+						x: c - Q.right,
+						y: l - 6,
 						"text-anchor": "end",
 						children: [r[0], " →"]
 					}),
@@ -1685,11 +1693,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function dn(e, t) {
+	function un(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function fn(e) {
+	function dn(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1697,7 +1705,7 @@
 			t & 255
 		];
 	}
-	function pn(e) {
+	function fn(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
@@ -1705,26 +1713,26 @@
 	var $ = {
 		left: 30,
 		top: 64
-	}, mn = 760, hn = 13;
-	function gn({ title: e, cells: t, levels: n, largest: r, blocks: i, between: a, tree: o, ids: s }) {
-		let c = Mt.value, l = U(null), u = U(null), d = q(400), f = q(null);
+	}, pn = 760, mn = 13;
+	function hn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
+		let l = Mt.value, u = U(null), d = U(null), f = q(400), p = q(null);
 		H(() => {
-			let e = new ResizeObserver(([e]) => d.value = Math.min(mn, Math.max(200, Math.round(e.contentRect.width))));
-			return e.observe(l.current.parentElement), () => e.disconnect();
-		}, []), H(() => _n(u.current, t, n, c), [n, c]);
-		let p = o.length ? $.top : 8, m = d.value - $.left - 2, h = (e) => i.findIndex(({ to: t }) => e < t);
+			let e = new ResizeObserver(([e]) => f.value = Math.min(pn, Math.max(200, Math.round(e.contentRect.width))));
+			return e.observe(u.current.parentElement), () => e.disconnect();
+		}, []), H(() => gn(d.current, t, n, l), [n, l]);
+		let m = s.length ? $.top : 8, h = f.value - $.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
 		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
 			class: "tools under",
 			children: [/* @__PURE__ */ X(Yt, {
 				name: e,
 				make: () => {
-					let e = Gt(l.current.querySelector("svg"), d.value, p + m, Kt());
+					let e = Gt(u.current.querySelector("svg"), f.value, m + h, Kt());
 					return e.querySelector("rect").after(Wt("image", {
-						href: u.current.toDataURL("image/png"),
+						href: d.current.toDataURL("image/png"),
 						x: String($.left),
-						y: String(p),
-						width: String(m),
-						height: String(m),
+						y: String(m),
+						width: String(h),
+						height: String(h),
 						style: "image-rendering: pixelated"
 					})), e;
 				}
@@ -1732,26 +1740,26 @@
 				class: "readout",
 				"aria-live": "polite",
 				children: (() => {
-					if (!f.value) return `From 0 (dark) to ${Y(r, 4)} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
-					let [e, o] = f.value, [c, l] = [h(o), h(e)], [u, d] = [Math.min(t - 1, Math.floor(o * t)), Math.min(t - 1, Math.floor(e * t))], p = n[u * t + d], m = (e) => s ? s[Math.min(s.length - 1, Math.floor(e * s.length))] : "", g = s ? `${m(o)} and ${m(e)}${t < s.length ? " and those beside them" : ""}: ` : "", _ = a[c * i.length + l], v = c === l ? `within cluster ${i[c].cluster}` : `between clusters ${i[c].cluster} and ${i[l].cluster}`;
-					return `${g}${p === 255 ? "not known" : Y(p / 254 * r, 3)}; mean ${v} ${Number.isFinite(_) ? Y(_, 4) : "not known"}.`;
+					if (!p.value) return `From 0 (dark) to ${Y(r, 4)}${i ? ` and more, up to ${Y(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+					let [e, s] = p.value, [l, u] = [g(s), g(e)], [d, f] = [Math.min(t - 1, Math.floor(s * t)), Math.min(t - 1, Math.floor(e * t))], m = n[d * t + f], h = (e) => c ? c[Math.min(c.length - 1, Math.floor(e * c.length))] : "", _ = c ? `${h(s)} and ${h(e)}${t < c.length ? " and those beside them" : ""}: ` : "", v = o[l * a.length + u], y = l === u ? `within cluster ${a[l].cluster}` : `between clusters ${a[l].cluster} and ${a[u].cluster}`;
+					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${Y(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? Y(v, 4) : "not known"}.`;
 				})()
 			})]
 		}), /* @__PURE__ */ X("div", {
-			ref: l,
+			ref: u,
 			class: "heat",
 			style: {
-				width: `${d.value}px`,
-				height: `${p + m}px`
+				width: `${f.value}px`,
+				height: `${m + h}px`
 			},
 			tabIndex: 0,
 			role: "img",
-			"aria-label": `${e}: ${J(i.reduce((e, { items: t }) => e + t, 0))} items in ${i.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
+			"aria-label": `${e}: ${J(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
 			onPointerMove: (e) => {
-				let t = u.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
-				f.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
+				let t = d.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
+				p.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
 			},
-			onPointerLeave: () => f.value = null,
+			onPointerLeave: () => p.value = null,
 			onKeyDown: (e) => {
 				let n = {
 					ArrowLeft: [-1, 0],
@@ -1761,58 +1769,58 @@
 				}[e.key];
 				if (!n) return;
 				e.preventDefault();
-				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = f.value ?? [0, 0];
-				f.value = [r(i + n[0] / t), r(a + n[1] / t)];
+				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = p.value ?? [0, 0];
+				p.value = [r(i + n[0] / t), r(a + n[1] / t)];
 			},
 			children: [/* @__PURE__ */ X("canvas", {
-				ref: u,
+				ref: d,
 				style: {
 					left: `${$.left}px`,
-					top: `${p}px`,
-					width: `${m}px`,
-					height: `${m}px`
+					top: `${m}px`,
+					width: `${h}px`,
+					height: `${h}px`
 				},
 				"aria-hidden": "true"
 			}), /* @__PURE__ */ X("svg", {
-				width: d.value,
-				height: p + m,
+				width: f.value,
+				height: m + h,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ X(vn, {
-						tree: o,
-						blocks: i,
-						side: m
+					/* @__PURE__ */ X(_n, {
+						tree: s,
+						blocks: a,
+						side: h
 					}),
-					i.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
+					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
 						class: "border",
-						d: `M${$.left + t * m} ${p}v${m}M${$.left} ${p + t * m}h${m}`
+						d: `M${$.left + t * h} ${m}v${h}M${$.left} ${m + t * h}h${h}`
 					}, e)),
-					i.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
+					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
 						x: $.left - 6,
-						y: p + t * m,
+						y: m + t * h,
 						width: "4",
-						height: Math.max(1, (n - t) * m - 1),
-						fill: dt(e, c)
-					}), (n - t) * m >= hn && /* @__PURE__ */ X("text", {
+						height: Math.max(1, (n - t) * h - 1),
+						fill: dt(e, l)
+					}), (n - t) * h >= mn && /* @__PURE__ */ X("text", {
 						x: $.left - 9,
-						y: p + (t + n) / 2 * m + 4,
+						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
 						children: e
 					})] }, e)),
-					f.value && /* @__PURE__ */ X("path", {
+					p.value && /* @__PURE__ */ X("path", {
 						class: "cross",
-						d: `M${$.left + f.value[0] * m} ${p}v${m}M${$.left} ${p + f.value[1] * m}h${m}`
+						d: `M${$.left + p.value[0] * h} ${m}v${h}M${$.left} ${m + p.value[1] * h}h${h}`
 					})
 				]
 			})]
 		})] });
 	}
-	function _n(e, t, n, r) {
+	function gn(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => fn(t === 255 ? ct[r] : pt(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => dn(t === 255 ? ct[r] : pt(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
-	function vn({ tree: e, blocks: t, side: n }) {
+	function _n({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
 			x: $.left + (e + t) / 2 * n,
 			y: $.top - 4
@@ -1832,25 +1840,25 @@
 		});
 	}
 	// src/views/planes.tsx
-	var yn = 180;
-	function bn({ columns: e, rows: t, planes: n }) {
-		let r = Mt.value, i = q(null), a = t === 1 ? 40 : yn;
+	var vn = 180;
+	function yn({ columns: e, rows: t, planes: n }) {
+		let r = Mt.value, i = q(null), a = t === 1 ? 40 : vn;
 		return /* @__PURE__ */ X("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${yn} ${a}`,
+					viewBox: `0 0 ${vn} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return /* @__PURE__ */ X("rect", {
-							x: s * yn / e,
+							x: s * vn / e,
 							y: c * a / t,
-							width: yn / e + .3,
+							width: vn / e + .3,
 							height: a / t + .3,
 							fill: pt(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -1865,27 +1873,27 @@
 					}),
 					/* @__PURE__ */ X(Yt, {
 						name: n,
-						make: () => Gt(u, yn, a, Kt())
+						make: () => Gt(u, vn, a, Kt())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function xn(e, t) {
+	function bn(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function Sn(e) {
+	function xn(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; xn(n, e) !== 1;) n++;
+		for (; bn(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function Cn(e) {
+	function Sn(e) {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
@@ -1893,9 +1901,9 @@
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 	}
-	var wn = .02, Tn = 2e4;
-	function En(e, [t, n]) {
-		let r = Math.max(1, Math.floor(e.length / Tn)), i = [];
+	var Cn = .02, wn = 2e4;
+	function Tn(e, [t, n]) {
+		let r = Math.max(1, Math.floor(e.length / wn)), i = [];
 		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 		i.sort((e, t) => e - t);
 		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -1906,12 +1914,12 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, wn * e.length) ? p : [t, n];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cn * e.length) ? p : [t, n];
 	}
-	function Dn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = Sn(a), s = i.map((e) => {
-			let t = Cn(e) ?? [0, 1];
-			return r ? En(e, t) : t;
+	function En(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = xn(a), s = i.map((e) => {
+			let t = Sn(e) ?? [0, 1];
+			return r ? Tn(e, t) : t;
 		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 		for (let e = 0; e < a; e++) {
 			let t = o[e], [n, r] = [!0, !1];
@@ -1939,15 +1947,44 @@
 			half: h(d, 1)
 		};
 	}
-	function On(e, t) {
-		let n = e.length, r = Sn(n), i = new Float32Array(3 * n), a = 0;
+	var Dn = /* @__PURE__ */ new WeakMap();
+	function On(e) {
+		let t = Dn.get(e);
+		if (t) return t;
+		let [n, r] = [[
+			0,
+			0,
+			0
+		], [
+			0,
+			0,
+			0
+		]];
+		for (let t = 0; t < 3 * e.count; t++) {
+			let i = e.positions[t];
+			i < n[t % 3] ? n[t % 3] = i : i > r[t % 3] && (r[t % 3] = i);
+		}
+		let i = [
+			-1,
+			0,
+			1,
+			2
+		].map((e) => [
+			0,
+			1,
+			2
+		].map((t) => t === e ? r[t] : n[t]));
+		return Dn.set(e, i), i;
+	}
+	function kn(e, t) {
+		let n = e.length, r = xn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = kn(e[n], t[n]);
+			let [s, c, l] = An(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -1969,7 +2006,7 @@
 			]
 		};
 	}
-	function kn(e, t) {
+	function An(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -1978,15 +2015,15 @@
 		];
 	}
 	// src/state/csv.ts
-	function An(e) {
+	function jn(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function jn(e) {
-		return `${e.map(An).join(",")}\n`;
+	function Mn(e) {
+		return `${e.map(jn).join(",")}\n`;
 	}
 	// src/points/camera.ts
-	var Mn = [
+	var Nn = [
 		1,
 		0,
 		0,
@@ -1997,7 +2034,7 @@
 		0,
 		1
 	];
-	function Nn(e, t) {
+	function Pn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2009,9 +2046,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Pn(e, t, n) {
+	function Fn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Nn(Nn([
+		return Pn(Pn([
 			1,
 			0,
 			0,
@@ -2033,11 +2070,11 @@
 			r
 		]), e);
 	}
-	function Fn(e, t) {
+	function In(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Pn(Mn, n, r);
+		return Fn(Nn, n, r);
 	}
-	function In(e, t, n, r, i) {
+	function Ln(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2045,7 +2082,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Ln(e, t, n, r, i) {
+	function Rn(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2062,6 +2099,15 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
+		if (e.shape === "space") for (let [t, r, i] of On(e)) {
+			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
+			[a, o, s, c] = [
+				Math.min(a, e),
+				Math.max(o, e),
+				Math.min(s, l),
+				Math.max(c, l)
+			];
+		}
 		a <= o || ([a, o, s, c] = [
 			-1,
 			1,
@@ -2075,7 +2121,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Rn(e, t, n, r, i) {
+	function zn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2084,10 +2130,10 @@
 		};
 	}
 	// src/points/raster.ts
-	var { fround: zn } = Math;
-	function Bn(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Bn } = Math;
+	function Vn(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(zn), u = zn(a.scale[0]), d = zn(a.scale[1]), f = zn(t / 2 + a.shift[0]), p = zn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Bn), u = Bn(a.scale[0]), d = Bn(a.scale[1]), f = Bn(t / 2 + a.shift[0]), p = Bn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2105,7 +2151,7 @@
 			}
 		}
 	}
-	function Vn(e) {
+	function Hn(e) {
 		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2115,13 +2161,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Bn(new Uint32Array(n.data.buffer), e, r, i, a, o, dn(s, 255), c), t.putImageData(n, 0, 0));
+				r && (Vn(new Uint32Array(n.data.buffer), e, r, i, a, o, un(s, 255), c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Hn(e, t, n, r, i) {
+	function Un(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2129,21 +2175,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Un(e, t, n, r, i, a, o) {
+	function Wn(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Hn(e, t, n, r, (e, t, n) => {
+		return Un(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Wn(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Gn(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Hn(e, t, n, r, (e, t, n) => {
+	function Gn(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Kn(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Un(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Gn(e, t, n) {
+	function Kn(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2160,8 +2206,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Kn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", qn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Jn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Yn(e, t, n) {
+	var qn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Jn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Yn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Xn(e, t, n) {
 		let r = e.getContext("webgl2", {
 			alpha: !1,
 			antialias: !1,
@@ -2171,10 +2217,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Jn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (Yn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Kn], [r.FRAGMENT_SHADER, qn]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, qn], [r.FRAGMENT_SHADER, Jn]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2204,12 +2250,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = fn(i);
+				let [o, s, l] = dn(i);
 				if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(pn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				p.set(fn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2218,8 +2264,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Xn = 25e4, Zn = 4e5, Qn = 12, $n = [58, 40];
-	function er(e) {
+	var Zn = 25e4, Qn = 4e5, $n = 12, er = [58, 40], tr = [44, 40], nr = 460;
+	function rr(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2234,24 +2280,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Xn : Infinity;
-				l.current.draw(u.peek(), tr(n * g.current), ut[t], r);
+				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Zn : Infinity;
+				l.current.draw(u.peek(), ir(n * g.current), ut[t], r);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Xn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Zn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current;
-			b(Ln(e, d.peek(), nr(e), $n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < nr ? tr : er;
+			b(Rn(e, d.peek(), ar(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Yn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Vn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = Xn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Hn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2280,8 +2326,8 @@
 			l.current?.setPaint(n), y();
 		}, [n]), H(y, [r, o]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Rn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => gr(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(zn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => yr(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2303,13 +2349,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Zn && O(n);
+				e.pointerType === "mouse" && t.count <= Qn && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Rn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(zn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2326,7 +2372,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Pn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Fn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2340,11 +2386,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Wn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Un(t, n, u.peek(), d.peek(), a[0], a[1], Qn * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Gn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Wn(t, n, u.peek(), d.peek(), a[0], a[1], $n * g.current));
 		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Un(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Qn * g.current);
+				let t = Wn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], $n * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -2355,7 +2401,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Rn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(zn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -2370,14 +2416,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Pn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Fn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Un(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Wn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -2396,7 +2442,7 @@
 			onPointerLeave: () => h.value = null,
 			onWheel: k,
 			onKeyDown: A,
-			children: [N && d.value.width > 0 && /* @__PURE__ */ X(rr, {
+			children: [N && d.value.width > 0 && /* @__PURE__ */ X(or, {
 				cloud: t,
 				camera: N,
 				size: d.value,
@@ -2419,29 +2465,29 @@
 			})]
 		});
 	}
-	function tr(e) {
+	function ir(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function nr(e) {
-		if (e.shape === "plane") return Mn;
-		if (e.shape === "space") return Pn(Mn, .6, .4);
+	function ar(e) {
+		if (e.shape === "plane") return Nn;
+		if (e.shape === "space") return Fn(Nn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Fn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return In(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function rr({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
+	function or({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
 		let [f, p] = [n.width / r, n.height / r], m = (e, i, a) => {
-			let [o, s, c] = In(t, n, e, i, a);
+			let [o, s, c] = Ln(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => ar(a.map((e) => ({
+		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => cr(a.map((e) => ({
 			mark: e,
 			at: m(e.x, e.y, e.z)
 		})), f, p, e.shape === "sphere"), [
@@ -2455,29 +2501,30 @@
 			height: p,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && d && /* @__PURE__ */ X(fr, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(hr, {
 					ground: d,
-					plane: or(e, t, n, r)
+					plane: lr(e, t, n, r)
 				}),
-				e.shape === "plane" && u && /* @__PURE__ */ X(dr, {
+				e.shape === "plane" && u && /* @__PURE__ */ X(mr, {
 					outlines: u,
-					plane: or(e, t, n, r),
+					plane: lr(e, t, n, r),
 					theme: c
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(lr, {
-					plane: or(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(fr, {
+					plane: lr(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					degrees: l
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(pr, {
+				e.shape === "space" && /* @__PURE__ */ X(gr, {
+					cloud: e,
 					names: i,
 					pixel: m,
 					width: f,
 					height: p
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(mr, {
+				e.shape === "sphere" && /* @__PURE__ */ X(_r, {
 					camera: t,
 					size: n,
 					pixel: m
@@ -2486,9 +2533,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -ir(e),
+						x: -sr(e),
 						y: "-10",
-						width: 2 * ir(e),
+						width: 2 * sr(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -2511,18 +2558,18 @@
 			]
 		});
 	}
-	function ir(e) {
+	function sr(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function ar(e, t, n, r) {
+	function cr(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ir(t) + ir(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > sr(t) + sr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function or({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function lr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -2530,22 +2577,22 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function sr(e, t, n, r) {
+	function ur(e, t, n, r) {
 		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Qt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, cr((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, dr((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function cr(e, t, n) {
+	function dr(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function lr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
-		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? sr(a(0), a(l), d[0], i.breaks) : Qt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Qt(o(u), o(0), d[1]).map((e) => [e, i ? cr(e, "N", "S") : Y(e, 6)]), m = 0;
+	function fr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
+		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? ur(a(0), a(l), d[0], i.breaks) : Qt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Qt(o(u), o(0), d[1]).map((e) => [e, i ? dr(e, "N", "S") : Y(e, 6)]), m = 0;
 		return /* @__PURE__ */ X(x, { children: [(i?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [s(e - m), s(e - m + n)];
 			return m += t - e - n, {
@@ -2611,31 +2658,31 @@
 			]
 		})] });
 	}
-	function ur({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function pr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function dr({ outlines: e, plane: t, theme: n }) {
+	function mr({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: ur(e, 1, t),
+					d: pr(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: ur(e, 2, t),
+					d: pr(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function fr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function hr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2651,43 +2698,27 @@
 			})
 		});
 	}
-	function pr({ names: e, pixel: t, width: n, height: r }) {
-		let [i, a] = t(-1, -1, -1);
+	function gr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = On(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
-			children: [
-				[
-					1,
-					-1,
-					-1
-				],
-				[
-					-1,
-					1,
-					-1
-				],
-				[
-					-1,
-					-1,
-					1
-				]
-			].map((o, s) => {
-				let [c, l] = t(...o);
+			children: o.map((e, a) => {
+				let [o, l] = n(...e);
 				return /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
-					x1: i,
-					y1: a,
-					x2: c,
+					x1: s,
+					y1: c,
+					x2: o,
 					y2: l
 				}), /* @__PURE__ */ X("text", {
 					class: "name",
-					x: Math.min(n - 8 - 7 * e[s].length, Math.max(8, c + 4)),
-					y: Math.min(r - 8, Math.max(16, l - 4)),
-					children: e[s]
-				})] }, s);
+					x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
+					y: Math.min(i - 8, Math.max(16, l - 4)),
+					children: t[a]
+				})] }, a);
 			})
 		});
 	}
-	function mr({ camera: e, size: t, pixel: n }) {
+	function _r({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2704,12 +2735,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...kn(i, a));
+				let [e, o, s] = n(...An(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...kn(e, t));
+			let [i, a, o] = n(...An(e, t));
 			return o > 0 && /* @__PURE__ */ X("text", {
 				x: i + 3,
 				y: a - 3,
@@ -2729,14 +2760,14 @@
 			]
 		});
 	}
-	var hr = 2e4;
-	function gr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var vr = 2e4;
+	function yr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Gt(e.querySelector(".over"), l, u + 30, ut[i]), f = Wt("g", {});
-		if (n.count <= hr) {
-			let e = tr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+		if (n.count <= vr) {
+			let e = ir(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = In(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Ln(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -2770,7 +2801,7 @@
 		return m.textContent = t, d.append(m), d;
 	}
 	// src/state/compare.ts
-	function _r(e, t) {
+	function br(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -2789,11 +2820,11 @@
 			squares: i
 		};
 	}
-	function vr(e, t, n) {
+	function xr(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [_r(i.values, t), _r(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [br(i.values, t), br(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -2804,7 +2835,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function yr(e, t, n) {
+	function Sr(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -2814,11 +2845,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function br(e) {
+	function Cr(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var xr = class extends Error {
+	var wr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2828,9 +2859,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function Sr({ error: e, code: t }) {
+	function Tr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof xr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof wr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2841,7 +2872,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Cr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Er({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2874,21 +2905,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: wr(e)
-						}) : wr(e)
+							children: Dr(e)
+						}) : Dr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function wr(e) {
+	function Dr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var Tr = 60;
-	function Er({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [br(r.rows), br(c)];
+	var Or = 60;
+	function kr({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Cr(r.rows), Cr(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -2923,7 +2954,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Cr, {
+				/* @__PURE__ */ X(Er, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -2931,14 +2962,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: vr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: xr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Cr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Er, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -2947,7 +2978,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: yr(n, r.rows, c).slice(0, Tr).map((e) => [
+					rows: Sr(n, r.rows, c).slice(0, Or).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -2959,7 +2990,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Dr = {
+	var Ar = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -2973,25 +3004,25 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Or({ name: e }) {
+	function jr({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Dr[e] })
+			children: /* @__PURE__ */ X("path", { d: Ar[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var kr = 40, Ar = 16, jr = 200;
-	function Mr(e, t) {
+	var Mr = 40, Nr = 16, Pr = 200;
+	function Fr(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Nr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Mr(d, /^(lon|lng|long|longitude)$/i), p = Mr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Ir({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Fr(d, /^(lon|lng|long|longitude)$/i), p = Fr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
-		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? On(f.values, p.values) : Dn([
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? kn(f.values, p.values) : En([
 			x,
 			S,
 			...C ? [C] : []
@@ -3033,13 +3064,13 @@
 		H(() => {
 			M.value = /* @__PURE__ */ new Set(), I.value = /* @__PURE__ */ new Map();
 		}, [L?.title]);
-		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => Ir(D, s.rows, R, A.value, M.value, a), [
+		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => zr(D, s.rows, R, A.value, M.value, a), [
 			D,
 			R,
 			A.value,
 			M.value,
 			a
-		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Lr(D, R, M.value, a), [
+		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Br(D, R, M.value, a), [
 			D,
 			R,
 			M.value,
@@ -3103,7 +3134,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Fr, {
+							children: [r, /* @__PURE__ */ X(Rr, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3117,38 +3148,41 @@
 							})]
 						}),
 						/* @__PURE__ */ X("div", {
-							class: "stage",
-							children: [/* @__PURE__ */ X(er, {
-								cloud: D,
-								paint: z,
-								theme: a,
-								tool: P.value,
-								isEqual: T || y?.stretch !== void 0,
-								pointWidth: fe,
-								degrees: y?.degrees,
-								ground: y?.ground,
-								outlines: R && y?.outlines && y.outlines.filter(({ group: e }) => !M.value.has(e)),
-								names: [
-									x.name,
-									S.name,
-									C?.name ?? ""
-								],
-								summary: ve,
-								caption: _e,
-								marks: B,
-								picked: ae,
-								forced: t.renderer,
-								handle: te,
-								onSelect: (e, t, n) => oe(Pr(e, (e) => D.rowOf[e]), t, n),
-								onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
-								hint: (e) => {
-									let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
-									return {
-										title: n && n !== "no cluster" ? `${k ? "Cluster " : ""}${n} · ${he(t)}` : he(t),
-										text: pe(t),
-										colour: xt(R, t, a)
-									};
-								}
+							class: "framed",
+							children: [/* @__PURE__ */ X("div", {
+								class: "stage",
+								children: /* @__PURE__ */ X(rr, {
+									cloud: D,
+									paint: z,
+									theme: a,
+									tool: P.value,
+									isEqual: T || y?.stretch !== void 0,
+									pointWidth: fe,
+									degrees: y?.degrees,
+									ground: y?.ground,
+									outlines: R && y?.outlines && y.outlines.filter(({ group: e }) => !M.value.has(e)),
+									names: [
+										x.name,
+										S.name,
+										C?.name ?? ""
+									],
+									summary: ve,
+									caption: _e,
+									marks: B,
+									picked: ae,
+									forced: t.renderer,
+									handle: te,
+									onSelect: (e, t, n) => oe(Lr(e, (e) => D.rowOf[e]), t, n),
+									onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
+									hint: (e) => {
+										let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
+										return {
+											title: n && n !== "no cluster" ? `${k ? "Cluster " : ""}${n} · ${he(t)}` : he(t),
+											text: pe(t),
+											colour: xt(R, t, a)
+										};
+									}
+								})
 							}), /* @__PURE__ */ X("div", {
 								class: "palette",
 								role: "toolbar",
@@ -3176,28 +3210,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => P.value = e,
-										children: /* @__PURE__ */ X(Or, { name: t })
+										children: /* @__PURE__ */ X(jr, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => te.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Or, { name: "plus" })
+										children: /* @__PURE__ */ X(jr, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => te.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Or, { name: "minus" })
+										children: /* @__PURE__ */ X(jr, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => te.current?.fit(),
-										children: /* @__PURE__ */ X(Or, { name: "fit" })
+										children: /* @__PURE__ */ X(jr, { name: "fit" })
 									})
 								]
 							})]
@@ -3241,13 +3275,13 @@
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Sr, { error: O.value })
+						/* @__PURE__ */ X(Tr, { error: O.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						N.value >= 0 && /* @__PURE__ */ X(Br, {
+						N.value >= 0 && /* @__PURE__ */ X(Ur, {
 							suffix: u,
 							columns: s,
 							row: N.value,
@@ -3256,7 +3290,7 @@
 							probability: R?.probability?.[N.value] ?? null,
 							close: () => N.value = -1
 						}),
-						R && R.groups.length > 0 && /* @__PURE__ */ X(Rr, {
+						R && R.groups.length > 0 && /* @__PURE__ */ X(Vr, {
 							suffix: u,
 							grouping: R,
 							rows: s.rows,
@@ -3267,7 +3301,7 @@
 							rename: (e, t) => I.value = new Map(I.value).set(e, t),
 							choose: (e, t) => oe(le(e), t, `${k ? "cluster " : `${R.title} `}${R.groups[e].name}`)
 						}),
-						R?.scale && /* @__PURE__ */ X(zr, {
+						R?.scale && /* @__PURE__ */ X(Hr, {
 							title: R.title,
 							...R.scale,
 							theme: a
@@ -3278,7 +3312,7 @@
 						})
 					]
 				}),
-				ne.value && /* @__PURE__ */ X(Er, {
+				ne.value && /* @__PURE__ */ X(kr, {
 					suffix: u,
 					columns: s,
 					grouping: R,
@@ -3287,7 +3321,7 @@
 					recipe: j.value.join(", "),
 					close: () => ne.value = null
 				}),
-				A.value && /* @__PURE__ */ X(Vr, {
+				A.value && /* @__PURE__ */ X(Wr, {
 					keep: () => ne.value = {
 						rows: A.value,
 						recipe: j.value.join(", ")
@@ -3307,10 +3341,10 @@
 			]
 		});
 	}
-	function* Pr(e, t) {
+	function* Lr(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Fr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Rr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3356,11 +3390,11 @@
 			] })
 		] });
 	}
-	function Ir(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => dn(bt(e, a), 255)) ?? [], c = dn(xt(n && !n.scale ? {
+	function zr(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => un(bt(e, a), 255)) ?? [], c = un(xt(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => dn(pt(t / 255, a), 255)), u = dn(pt(NaN, a), 255), d = dn(lt[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => un(pt(t / 255, a), 255)), u = un(pt(NaN, a), 255), d = un(lt[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -3375,7 +3409,7 @@
 		}
 		return o;
 	}
-	function Lr(e, t, n, r) {
+	function Br(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3394,7 +3428,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Ar ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= Nr ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: bt(t, r),
 				x: n / s,
 				y: i / s,
@@ -3402,8 +3436,8 @@
 			};
 		});
 	}
-	function Rr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, kr), h = (e) => {
+	function Vr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Mr), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3429,7 +3463,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > kr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > Mr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3493,7 +3527,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Or, { name: "pen" })
+									children: /* @__PURE__ */ X(jr, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3502,7 +3536,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Or, { name: "only" })
+									children: /* @__PURE__ */ X(jr, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3511,7 +3545,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Or, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(jr, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3525,7 +3559,7 @@
 			]
 		});
 	}
-	function zr({ title: e, low: t, high: n, isLog: r, theme: i }) {
+	function Hr({ title: e, low: t, high: n, isLog: r, theme: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3547,7 +3581,7 @@
 			]
 		});
 	}
-	function Br({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Ur({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3563,7 +3597,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Or, { name: "close" })
+						children: /* @__PURE__ */ X(jr, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3577,10 +3611,10 @@
 			]
 		});
 	}
-	function Vr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function Wr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < jr; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Pr; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -3591,8 +3625,8 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [jn(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(jn(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Mn(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Mn(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
@@ -3664,8 +3698,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Sr, { error: m.value }),
-				/* @__PURE__ */ X(Cr, {
+				/* @__PURE__ */ X(Tr, { error: m.value }),
+				/* @__PURE__ */ X(Er, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -3686,15 +3720,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Hr(e) {
+	function Gr(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Ur(e, t) {
+	function Kr(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function Wr(e) {
+	function qr(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -3703,15 +3737,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Hr(e.cells[r])
+					key: Gr(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Ur(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * Kr(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Gr({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Nr, {
+	function Jr({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Ir, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -3722,13 +3756,13 @@
 			asked: r
 		}, e.name);
 	}
-	function Kr(e, t, n) {
+	function Yr(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ X(Gr, {
+			}), z(/* @__PURE__ */ X(Jr, {
 				figure: n,
 				source: Dt(n, e),
 				settings: Re({}),
@@ -3767,11 +3801,11 @@
 		} else n.kind === "lines" ? z(/* @__PURE__ */ X("div", {
 			class: "pair",
 			children: n.lines.map((e) => /* @__PURE__ */ X(en, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(gn, {
+		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(hn, {
 			...n,
 			levels: Tt(n.levels),
 			between: wt(n.between)
-		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(un, { ...n }), t) : z(/* @__PURE__ */ X(bn, {
+		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(ln, { ...n }), t) : z(/* @__PURE__ */ X(yn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
@@ -3779,17 +3813,17 @@
 			}))
 		}), t);
 	}
-	var qr = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(qr.figures)) {
+	var Xr = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(Xr.figures)) {
 		let n = document.getElementById(e);
-		n && Kr(e, n, t);
+		n && Yr(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(Wr), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(qr), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Mt.value));
 	});
-	var Jr = document.createElement("div");
-	document.body.append(Jr), z(/* @__PURE__ */ X(Yr, {}), Jr);
-	function Yr() {
+	var Zr = document.createElement("div");
+	document.body.append(Zr), z(/* @__PURE__ */ X(Qr, {}), Zr);
+	function Qr() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${Ot.value ? " shown" : ""}`,
 			role: "status",

@@ -137,6 +137,24 @@ export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged =
   };
 }
 
+const boxes = new WeakMap<Cloud, [number, number, number][]>();
+
+/// Where the axes of a cloud in space meet, and where each ends: at its least and its largest value.
+export function axesOf(cloud: Cloud): [number, number, number][] {
+  const known = boxes.get(cloud);
+  if (known) return known;
+  const [low, high] = [[0, 0, 0], [0, 0, 0]];
+  for (let at = 0; at < 3 * cloud.count; at++) {
+    const value = cloud.positions[at];
+    if (value < low[at % 3]) low[at % 3] = value;
+    else if (value > high[at % 3]) high[at % 3] = value;
+  }
+  const corner = (end: number) => [0, 1, 2].map((axis) => (axis === end ? high[axis] : low[axis])) as [number, number, number];
+  const made = [-1, 0, 1, 2].map(corner);
+  boxes.set(cloud, made);
+  return made;
+}
+
 /// A cloud of places on the Earth, in degrees, on a ball of radius 1: x to longitude 90° east, y to the north pole, z to longitude 0.
 export function sphereOf(longitude: Float64Array, latitude: Float64Array): Cloud {
   const count = longitude.length;

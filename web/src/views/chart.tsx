@@ -27,7 +27,7 @@ export interface Line {
 }
 
 const HEIGHT = 220;
-/// How wide a chart has to be for its legend.
+/// How wide a chart has to be to say that its axis falls, beside its legend.
 const LEGEND = 420;
 const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 
@@ -155,7 +155,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
               </text>
             ))}
             <text x={wide - ROOM.right} y={HEIGHT - 4} text-anchor="end">
-              {isFalling ? `${xName}, falling →` : xName}
+              {isFalling ? `${xName}${wide >= LEGEND ? ', falling' : ''} →` : xName}
             </text>
             {marks && marks.at.filter((value) => value >= lowX && value <= highX).map((value) => (
               <path key={value} class="split" d={`M${(pixelX(value) - 3.2).toFixed(1)} ${HEIGHT - ROOM.bottom + 5.5}h6.4l-3.2 -5z`} />
@@ -166,7 +166,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
                 <text x={ROOM.left + 11} y={HEIGHT - 4}>{marks.name}</text>
               </g>
             )}
-            {isLater && wide >= LEGEND && (
+            {isLater && (
               <g>
                 <path class="curve later" d={`M${ROOM.left + (marks?.at.length ? 62 : 0)} ${HEIGHT - 8}h18`} />
                 <text x={ROOM.left + (marks?.at.length ? 86 : 24)} y={HEIGHT - 4}>hardening</text>

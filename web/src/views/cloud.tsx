@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
-import { onSphere, type Cloud } from '../points/cloud.ts';
+import { axesOf, onSphere, type Cloud } from '../points/cloud.ts';
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
 import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
@@ -79,8 +79,10 @@ const MOVING_MAX = 250_000;
 const HOVER_MAX = 400_000;
 /// How near the pointer has to be to a point, in pixels of the page.
 const REACH = 12;
-/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there.
+/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there; on a phone the tools stand below.
 const MARGIN = [58, 40];
+const MARGIN_OF_PHONE = [44, 40];
+const PHONE = 460;
 
 export function CloudView(props: Props) {
   const { cloud, paint, theme, tool, isEqual, pointWidth, names } = props;
@@ -124,7 +126,8 @@ export function CloudView(props: Props) {
   };
   const whole = () => {
     const { cloud, isEqual } = latest.current;
-    move(fit(cloud, size.peek(), startTurn(cloud), MARGIN.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
+    const margin = size.peek().width / ratio.current < PHONE ? MARGIN_OF_PHONE : MARGIN;
+    move(fit(cloud, size.peek(), startTurn(cloud), margin.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
     state.current.isFitted = true;
   };
 
@@ -368,7 +371,7 @@ function Over({ cloud, camera, size, ratio, names, marks, picked, drawing, theme
       {cloud.shape === 'plane' && ground && <Cells ground={ground} plane={planeOf(cloud, camera, size, ratio)} />}
       {cloud.shape === 'plane' && outlines && <Outlines outlines={outlines} plane={planeOf(cloud, camera, size, ratio)} theme={theme} />}
       {cloud.shape === 'plane' && <Axes plane={planeOf(cloud, camera, size, ratio)} size={size} ratio={ratio} names={names} degrees={degrees} />}
-      {cloud.shape === 'space' && <Edges names={names} pixel={pixel} width={width} height={height} />}
+      {cloud.shape === 'space' && <Edges cloud={cloud} names={names} pixel={pixel} width={width} height={height} />}
       {cloud.shape === 'sphere' && <Graticule camera={camera} size={size} pixel={pixel} />}
       {shown.map(({ mark, at: [x, y] }) => (
         <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
@@ -529,9 +532,9 @@ function Cells({ ground, plane: { fromX, fromY } }: { ground: Ground; plane: Pla
   );
 }
 
-function Edges({ names, pixel, width, height }: { names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
-  const [ox, oy] = pixel(-1, -1, -1);
-  const ends: [number, number, number][] = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
+function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+  const [origin, ...ends] = axesOf(cloud);
+  const [ox, oy] = pixel(...origin);
   return (
     <g class="axis">
       {ends.map((end, at) => {

@@ -67,7 +67,7 @@ export default function Data() {
                   <th scope="col">Name</th>
                   <th scope="col" class="number">Rows</th>
                   <th scope="col" class="number roomy">Columns</th>
-                  <th scope="col" class="number">Size</th>
+                  <th scope="col" class="number roomy">Size</th>
                   <th scope="col" class="roomy">From</th>
                   <th scope="col"><span class="unseen">Actions</span></th>
                 </tr>
@@ -140,7 +140,7 @@ function Line({ name, dataset, isOn }: { name: string; dataset: Dataset; isOn: b
       </td>
       <td class="number">{count(dataset.rows)}</td>
       <td class="number roomy">{count(dataset.columns.length)}</td>
-      <td class="number">{bytes(dataset.bytes)}</td>
+      <td class="number roomy">{bytes(dataset.bytes)}</td>
       <td class="soft roomy">{origin(dataset.source)}</td>
       <td class="actions">
         {canBeDrawn(dataset) && <a class="button" href={written('explore', { data: name })}>Explore<span class="unseen"> {name}</span></a>}

@@ -172,7 +172,7 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   return (
     <>
       {job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places) && (
-        <a class="button" href={written('explore', exploring(service, id, job))}>Explore{name}</a>
+        <a class={isShort ? 'button' : 'button first'} href={written('explore', exploring(service, id, job))}>Explore{name}</a>
       )}
       {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
       {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
@@ -358,7 +358,7 @@ function Keep({ service, job, clusters, temperature }: { service: string; job: J
   return (
     <>
       <p class="keep">
-        <button type="button" class="first" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
+        <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
         <span class="soft">Either runs the method again, as a new job.</span>
       </p>

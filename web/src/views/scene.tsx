@@ -224,20 +224,22 @@ export function Scene({ source, settings, settle, choice, asked }: {
           {choice}
           <Choices columns={columns} numbers={numbers} x={xColumn.name} y={yColumn.name} z={zColumn?.name ?? ''} view={view} views={views} sources={sources} colourKey={colourKey} settle={settle} />
         </div>
-        <div class="stage">
-          <CloudView
-            cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} ground={layout?.ground}
-            outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[xColumn.name, yColumn.name, zColumn?.name ?? '']}
-            summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
-            onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
-            onPick={(point) => (picked.value = point < 0 ? -1 : cloud.rowOf[point])}
-            hint={(point) => {
-              const row = cloud.rowOf[point];
-              const cluster = grouping?.groups.length ? groupName(row) : '';
-              const title = cluster && cluster !== NO_CLUSTER ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
-              return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
-            }}
-          />
+        <div class="framed">
+          <div class="stage">
+            <CloudView
+              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} ground={layout?.ground}
+              outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[xColumn.name, yColumn.name, zColumn?.name ?? '']}
+              summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
+              onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
+              onPick={(point) => (picked.value = point < 0 ? -1 : cloud.rowOf[point])}
+              hint={(point) => {
+                const row = cloud.rowOf[point];
+                const cluster = grouping?.groups.length ? groupName(row) : '';
+                const title = cluster && cluster !== NO_CLUSTER ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
+                return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
+              }}
+            />
+          </div>
           <div class="palette" role="toolbar" aria-label="Tools of the picture">
             {([['move', 'hand', 'Move (M)'], ['lasso', 'lasso', 'Lasso (L)'], ['box', 'box', 'Box (B)']] as const).map(([which, icon, title]) => (
               <button type="button" key={which} aria-pressed={tool.value === which} title={title} aria-label={title} onClick={() => (tool.value = which)}>

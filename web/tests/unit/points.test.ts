@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { facing, fit, LEVEL, pixelOf, product, turned, zoomed } from '../../src/points/camera.ts';
-import { cloudOf, onSphere, order, sphereOf } from '../../src/points/cloud.ts';
+import { axesOf, cloudOf, onSphere, order, sphereOf } from '../../src/points/cloud.ts';
 import { bytesOf, OVER, spans, UNDER, word } from '../../src/points/paint.ts';
 import { rasterise } from '../../src/points/raster.ts';
 import { filled, inside, nearest } from '../../src/points/select.ts';
@@ -58,6 +58,19 @@ test('all points fit into the picture with its margin', () => {
       expect(y).toBeGreaterThanOrEqual(9.99);
       expect(y).toBeLessThanOrEqual(70.01);
     }
+  }
+});
+
+test('the axes of three columns fit into the picture with the points, and end where the values do', () => {
+  const cloud = cloudOf([column('x', [0, 10, 4]), column('y', [0, 5, 10]), column('z', [0, 1, 0])], { isEqual: true });
+  const [origin, ...ends] = axesOf(cloud);
+  const told = (corner: number[]) => corner.map((one, axis) => Math.round(cloud.middle[axis] + cloud.half[axis] * one) + 0);
+  expect(told(origin)).toEqual([0, 0, 0]);
+  expect(ends.map(told)).toEqual([[10, 0, 0], [0, 10, 0], [0, 0, 1]]);
+  const camera = fit(cloud, SIZE, turned(LEVEL, 0.6, 0.4), [10, 10], true);
+  for (const end of [origin, ...ends]) {
+    const [x, y] = pixelOf(camera, SIZE, ...end);
+    expect(Math.min(x - 9.9, 90.1 - x, y - 9.9, 70.1 - y)).toBeGreaterThan(0);
   }
 });
 
