@@ -146,8 +146,8 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
     (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
 }
 
-/// The mean that is drawn brightest, and the largest of all where some means go beyond: an item that lies far from all
-/// others would leave every other cell one dark shade.
+/// The mean that is drawn brightest, and the largest of all where some go beyond. Otherwise an item far from all others
+/// would leave every other cell one dark shade.
 fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
     let mut known: Vec<f64> = means.iter().flatten().copied().collect();
     known.sort_unstable_by(f64::total_cmp);
