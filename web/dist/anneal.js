@@ -1,5 +1,5 @@
 import { C as e, T as t, a as n, b as r, o as i, s as a, w as o } from "./app.js";
-import { a as s, o as c, r as l, t as u } from "./chart.js";
+import { i as s, o as c, s as l, t as u } from "./chart.js";
 // src/state/course.ts
 function d(e) {
 	let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
@@ -186,9 +186,9 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 		children: [
 			/* @__PURE__ */ n("div", {
 				class: "tools under",
-				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(l, {
+				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(s, {
 					name: "Splits",
-					make: () => c(v.current.querySelector("svg"), y.value, A, s())
+					make: () => l(v.current.querySelector("svg"), y.value, A, c())
 				})]
 			}),
 			/* @__PURE__ */ n("div", {

@@ -275,4 +275,4 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 		})]
 	});
 }
-export { f as a, u as i, y as n, d as o, h as r, x as t };
+export { u as a, h as i, b as n, f as o, y as r, d as s, x as t };

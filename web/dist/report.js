@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, I(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, L(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,7 +59,7 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && R(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
 	function O(e, t, n, r, i) {
@@ -72,7 +72,7 @@
 			}
 			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 		}
-		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), R(s, s));
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ne(s, s));
 		return r;
 	}
 	function k(e, t, n, r) {
@@ -128,7 +128,7 @@
 		};
 	}
 	function P(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, I, L, z = n.type;
+		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, L, R, z = n.type;
 		if (n.constructor !== d) return null;
 		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
 		n: if (typeof z == "function") {
@@ -150,19 +150,19 @@
 					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
 				while (8 & y.__g && ++j < 25);
 				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-					e && R(e, e);
+					e && ne(e, e);
 				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
-							for (~(I = o.indexOf(c || void 0)) || (I = o.length); (L = o[I - 1]) && L.nodeType == 8;) I--;
-							for (; I < o.length; I++) if (L = o[I]) {
-								if (o[I] = null, N) {
-									if (L == P) break;
+							for (~(L = o.indexOf(c || void 0)) || (L = o.length); (R = o[L - 1]) && R.nodeType == 8;) L--;
+							for (; L < o.length; L++) if (R = o[L]) {
+								if (o[L] = null, N) {
+									if (R == P) break;
 								} else {
-									if (L.nodeType != 8) break;
-									L.data.startsWith("$s") && (P = F(N = L));
+									if (R.nodeType != 8) break;
+									R.data.startsWith("$s") && (P = F(N = R));
 								}
 							}
 						}
@@ -173,9 +173,9 @@
 						(f = F(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
 					} else o && o.some(v);
 				} else n.__e = r.__e;
-				n.__k ||= r.__k || [], t && t.then || te(n), e.__e(t, n, r);
+				n.__k ||= r.__k || [], t && t.then || I(n), e.__e(t, n, r);
 			}
-		} else c = n.__e = ne(r.__e, n, r, i, a, o, s, l, u, t);
+		} else c = n.__e = te(r.__e, n, r, i, a, o, s, l, u, t);
 		return (f = e.diffed) && f(n), c;
 	}
 	function F(e, t) {
@@ -187,11 +187,11 @@
 			t && t.push(e);
 		}
 	}
-	function te(e) {
-		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(te));
+	function I(e) {
+		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(I));
 	}
-	function I(t, n, r) {
-		for (var i = 0; i < r.length;) L(r[i++], r[i++], r[i++]);
+	function L(t, n, r) {
+		for (var i = 0; i < r.length;) R(r[i++], r[i++], r[i++]);
 		e.__c && e.__c(n, t), t.some(function(n) {
 			try {
 				t = n.__h, n.__h = [], t.some(function(e) {
@@ -202,7 +202,7 @@
 			}
 		});
 	}
-	function ne(t, n, r, i, a, o, s, c, l, u) {
+	function te(t, n, r, i, a, o, s, c, l, u) {
 		var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
 		if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
 			for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
@@ -222,16 +222,16 @@
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
-	function L(t, n, r, i) {
+	function R(t, n, r, i) {
 		try {
 			typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 		} catch (t) {
 			e.__e(t, r);
 		}
 	}
-	function R(t, n, r) {
+	function ne(t, n, r) {
 		var i, a, o, s;
-		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || L(i, null, n, t), i = t.__c) {
+		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || R(i, null, n, t), i = t.__c) {
 			if (i.componentWillUnmount) try {
 				i.componentWillUnmount();
 			} catch (t) {
@@ -239,7 +239,7 @@
 			}
 			i.__P = i.__n = null;
 		}
-		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && R(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ne(i[s], n, typeof t.type != "function" || r && !t.props.__P);
 		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 	}
 	function re(e, t, n) {
@@ -247,7 +247,7 @@
 	}
 	function z(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), I(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), L(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -1285,7 +1285,7 @@
 			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
 			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
 		});
-		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], te = (e) => {
+		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], I = (e) => {
 			let t = p.current.getBoundingClientRect().left;
 			if (!g.length) return;
 			let [n, r] = [0, Infinity];
@@ -1318,7 +1318,7 @@
 				tabIndex: 0,
 				role: "img",
 				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
-				onPointerMove: (e) => te(e.clientX),
+				onPointerMove: (e) => I(e.clientX),
 				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
 				onPointerLeave: () => h.value = null,
 				onKeyDown: (e) => {
@@ -1916,7 +1916,25 @@
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
 		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Cn * e.length) ? p : [t, n];
 	}
-	function En(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	var [En, Dn] = [.12, 100];
+	function On(e) {
+		let t = Sn(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Dn)) return !1;
+		let [n, r] = [0, 0];
+		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
+		let [i, a] = Tn(e, t);
+		return n / r < En && i === t[0] && a === t[1];
+	}
+	var kn = /* @__PURE__ */ new WeakMap();
+	function An(e) {
+		let t = kn.get(e);
+		return t || kn.set(e, t = {
+			name: e.name,
+			kind: "number",
+			values: Float64Array.from(e.values, Math.log10)
+		}), t;
+	}
+	function jn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		let i = e.map((e) => e.values), a = i[0].length, o = xn(a), s = i.map((e) => {
 			let t = Sn(e) ?? [0, 1];
 			return r ? Tn(e, t) : t;
@@ -1947,9 +1965,9 @@
 			half: h(d, 1)
 		};
 	}
-	var Dn = /* @__PURE__ */ new WeakMap();
-	function On(e) {
-		let t = Dn.get(e);
+	var Mn = /* @__PURE__ */ new WeakMap();
+	function Nn(e) {
+		let t = Mn.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -1974,9 +1992,9 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return Dn.set(e, i), i;
+		return Mn.set(e, i), i;
 	}
-	function kn(e, t) {
+	function Pn(e, t) {
 		let n = e.length, r = xn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
@@ -1984,7 +2002,7 @@
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = An(e[n], t[n]);
+			let [s, c, l] = Fn(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2006,7 +2024,7 @@
 			]
 		};
 	}
-	function An(e, t) {
+	function Fn(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2015,15 +2033,15 @@
 		];
 	}
 	// src/state/csv.ts
-	function jn(e) {
+	function In(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function Mn(e) {
-		return `${e.map(jn).join(",")}\n`;
+	function Ln(e) {
+		return `${e.map(In).join(",")}\n`;
 	}
 	// src/points/camera.ts
-	var Nn = [
+	var Rn = [
 		1,
 		0,
 		0,
@@ -2034,7 +2052,7 @@
 		0,
 		1
 	];
-	function Pn(e, t) {
+	function zn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2046,9 +2064,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Fn(e, t, n) {
+	function Bn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Pn(Pn([
+		return zn(zn([
 			1,
 			0,
 			0,
@@ -2070,11 +2088,11 @@
 			r
 		]), e);
 	}
-	function In(e, t) {
+	function Vn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Fn(Nn, n, r);
+		return Bn(Rn, n, r);
 	}
-	function Ln(e, t, n, r, i) {
+	function Hn(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2082,7 +2100,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Rn(e, t, n, r, i) {
+	function Un(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2099,7 +2117,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of On(e)) {
+		if (e.shape === "space") for (let [t, r, i] of Nn(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2121,7 +2139,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function zn(e, t, n, r, i) {
+	function Wn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2130,10 +2148,10 @@
 		};
 	}
 	// src/points/raster.ts
-	var { fround: Bn } = Math;
-	function Vn(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Gn } = Math;
+	function Kn(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Bn), u = Bn(a.scale[0]), d = Bn(a.scale[1]), f = Bn(t / 2 + a.shift[0]), p = Bn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Gn), u = Gn(a.scale[0]), d = Gn(a.scale[1]), f = Gn(t / 2 + a.shift[0]), p = Gn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2151,7 +2169,7 @@
 			}
 		}
 	}
-	function Hn(e) {
+	function qn(e) {
 		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2161,13 +2179,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Vn(new Uint32Array(n.data.buffer), e, r, i, a, o, un(s, 255), c), t.putImageData(n, 0, 0));
+				r && (Kn(new Uint32Array(n.data.buffer), e, r, i, a, o, un(s, 255), c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Un(e, t, n, r, i) {
+	function Jn(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2175,21 +2193,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Wn(e, t, n, r, i, a, o) {
+	function Yn(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Un(e, t, n, r, (e, t, n) => {
+		return Jn(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Gn(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Kn(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Un(e, t, n, r, (e, t, n) => {
+	function Xn(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Zn(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Jn(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Kn(e, t, n) {
+	function Zn(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2206,8 +2224,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var qn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Jn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Yn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Xn(e, t, n) {
+	var Qn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", $n = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", er = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function tr(e, t, n) {
 		let r = e.getContext("webgl2", {
 			alpha: !1,
 			antialias: !1,
@@ -2217,10 +2235,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Yn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (er.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, qn], [r.FRAGMENT_SHADER, Jn]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Qn], [r.FRAGMENT_SHADER, $n]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2264,8 +2282,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Zn = 25e4, Qn = 4e5, $n = 12, er = [58, 40], tr = [44, 40], nr = 460;
-	function rr(e) {
+	var nr = 25e4, rr = 4e5, ir = 12, ar = [58, 40], or = [44, 40], sr = 460;
+	function cr(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2280,24 +2298,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Zn : Infinity;
-				l.current.draw(u.peek(), ir(n * g.current), ut[t], r);
+				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? nr : Infinity;
+				l.current.draw(u.peek(), lr(n * g.current), ut[t], r);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Zn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > nr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < nr ? tr : er;
-			b(Rn(e, d.peek(), ar(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < sr ? or : ar;
+			b(Un(e, d.peek(), ur(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Xn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Hn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = tr(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= qn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2326,8 +2344,8 @@
 			l.current?.setPaint(n), y();
 		}, [n]), H(y, [r, o]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(zn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => yr(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Wn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Tr(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2349,13 +2367,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Qn && O(n);
+				e.pointerType === "mouse" && t.count <= rr && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(zn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Wn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2372,7 +2390,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Fn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Bn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2386,11 +2404,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Gn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Wn(t, n, u.peek(), d.peek(), a[0], a[1], $n * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Xn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Yn(t, n, u.peek(), d.peek(), a[0], a[1], ir * g.current));
 		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Wn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], $n * g.current);
+				let t = Yn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ir * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -2401,7 +2419,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(zn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(Wn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -2416,14 +2434,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Fn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Bn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Wn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Yn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -2442,7 +2460,7 @@
 			onPointerLeave: () => h.value = null,
 			onWheel: k,
 			onKeyDown: A,
-			children: [N && d.value.width > 0 && /* @__PURE__ */ X(or, {
+			children: [N && d.value.width > 0 && /* @__PURE__ */ X(dr, {
 				cloud: t,
 				camera: N,
 				size: d.value,
@@ -2452,6 +2470,7 @@
 				picked: e.picked,
 				drawing: m.value,
 				theme: r,
+				logs: e.logs,
 				degrees: e.degrees,
 				outlines: e.outlines,
 				ground: e.ground
@@ -2465,77 +2484,78 @@
 			})]
 		});
 	}
-	function ir(e) {
+	function lr(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function ar(e) {
-		if (e.shape === "plane") return Nn;
-		if (e.shape === "space") return Fn(Nn, .6, .4);
+	function ur(e) {
+		if (e.shape === "plane") return Rn;
+		if (e.shape === "space") return Bn(Rn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return In(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Vn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function or({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
-		let [f, p] = [n.width / r, n.height / r], m = (e, i, a) => {
-			let [o, s, c] = Ln(t, n, e, i, a);
+	function dr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
+		let [p, m] = [n.width / r, n.height / r], h = (e, i, a) => {
+			let [o, s, c] = Hn(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => cr(a.map((e) => ({
+		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = W(() => pr(o.map((e) => ({
 			mark: e,
-			at: m(e.x, e.y, e.z)
-		})), f, p, e.shape === "sphere"), [
-			a,
+			at: h(e.x, e.y, e.z)
+		})), p, m, e.shape === "sphere"), [
+			o,
 			t,
 			n
 		]);
 		return /* @__PURE__ */ X("svg", {
 			class: "over",
-			width: f,
-			height: p,
+			width: p,
+			height: m,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && d && /* @__PURE__ */ X(hr, {
-					ground: d,
-					plane: lr(e, t, n, r)
+				e.shape === "plane" && f && /* @__PURE__ */ X(xr, {
+					ground: f,
+					plane: mr(e, t, n, r)
 				}),
-				e.shape === "plane" && u && /* @__PURE__ */ X(mr, {
-					outlines: u,
-					plane: lr(e, t, n, r),
-					theme: c
+				e.shape === "plane" && d && /* @__PURE__ */ X(br, {
+					outlines: d,
+					plane: mr(e, t, n, r),
+					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(fr, {
-					plane: lr(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(vr, {
+					plane: mr(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
-					degrees: l
+					logs: a,
+					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(gr, {
+				e.shape === "space" && /* @__PURE__ */ X(Sr, {
 					cloud: e,
 					names: i,
-					pixel: m,
-					width: f,
-					height: p
+					pixel: h,
+					width: p,
+					height: m
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(_r, {
+				e.shape === "sphere" && /* @__PURE__ */ X(Cr, {
 					camera: t,
 					size: n,
-					pixel: m
+					pixel: h
 				}),
-				g.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
+				_.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -sr(e),
+						x: -fr(e),
 						y: "-10",
-						width: 2 * sr(e),
+						width: 2 * fr(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -2545,31 +2565,31 @@
 						children: e.text
 					})]
 				}, e.text)),
-				h && h[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
+				g && g[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
 					class: "picked",
-					cx: h[0],
-					cy: h[1],
+					cx: g[0],
+					cy: g[1],
 					r: "9"
 				}),
-				s && /* @__PURE__ */ X("polygon", {
+				c && /* @__PURE__ */ X("polygon", {
 					class: "lasso",
-					points: s.map(([e, t]) => `${e / r},${t / r}`).join(" ")
+					points: c.map(([e, t]) => `${e / r},${t / r}`).join(" ")
 				})
 			]
 		});
 	}
-	function sr(e) {
+	function fr(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function cr(e, t, n, r) {
+	function pr(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > sr(t) + sr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > fr(t) + fr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function lr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function mr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -2577,25 +2597,29 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function ur(e, t, n, r) {
+	function hr(e, t, n, r) {
 		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Qt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, dr((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, gr((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function dr(e, t, n) {
+	function gr(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function fr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
-		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? ur(a(0), a(l), d[0], i.breaks) : Qt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Qt(o(u), o(0), d[1]).map((e) => [e, i ? dr(e, "N", "S") : Y(e, 6)]), m = 0;
-		return /* @__PURE__ */ X(x, { children: [(i?.breaks ?? []).map(([e, t, n]) => {
-			let [r, i] = [s(e - m), s(e - m + n)];
-			return m += t - e - n, {
+	function _r(e, t, n) {
+		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
+		return $t(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
+	}
+	function vr({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? hr(o(0), o(u), f[0], a.breaks) : i[0] ? _r(o(0), o(u), f[0]) : Qt(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = i[1] ? _r(s(d), s(0), f[1]) : Qt(s(d), s(0), f[1]).map((e) => [e, a ? gr(e, "N", "S") : Y(e, 6)]), h = 0;
+		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
+			let [r, i] = [c(e - h), c(e - h + n)];
+			return h += t - e - n, {
 				left: r,
 				right: i,
 				text: `${Math.round(t - e)}° without rows, left out`
@@ -2606,32 +2630,32 @@
 				x: e,
 				y: "0",
 				width: Math.max(1, t - e),
-				height: u
+				height: d
 			}), /* @__PURE__ */ X("text", {
-				transform: `translate(${(e + t) / 2 + 4} ${u / 2}) rotate(-90)`,
+				transform: `translate(${(e + t) / 2 + 4} ${d / 2}) rotate(-90)`,
 				"text-anchor": "middle",
 				children: n
 			})]
 		}, e)), /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: [
-				f.map(([e, t]) => {
-					let n = s(e);
-					return n < 34 || n > l - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+				p.map(([e, t]) => {
+					let n = c(e);
+					return n < 34 || n > u - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: n,
 						x2: n,
-						y1: u - 5,
-						y2: u
+						y1: d - 5,
+						y2: d
 					}), /* @__PURE__ */ X("text", {
 						x: n,
-						y: u - 8,
+						y: d - 8,
 						"text-anchor": "middle",
 						children: t
 					})] }, e);
 				}),
-				r[1] && p.map(([e, t]) => {
-					let n = c(e);
-					return n < 26 || n > u - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+				r[1] && m.map(([e, t]) => {
+					let n = l(e);
+					return n < 26 || n > d - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: 0,
 						x2: 5,
 						y1: n,
@@ -2644,8 +2668,8 @@
 				}),
 				/* @__PURE__ */ X("text", {
 					class: "name",
-					x: l - 8,
-					y: u - 24,
+					x: u - 8,
+					y: d - 24,
 					"text-anchor": "end",
 					children: [r[0], " →"]
 				}),
@@ -2658,31 +2682,31 @@
 			]
 		})] });
 	}
-	function pr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function yr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function mr({ outlines: e, plane: t, theme: n }) {
+	function br({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: pr(e, 1, t),
+					d: yr(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: pr(e, 2, t),
+					d: yr(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function hr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function xr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2698,8 +2722,8 @@
 			})
 		});
 	}
-	function gr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = On(e), [s, c] = n(...a);
+	function Sr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Nn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: o.map((e, a) => {
@@ -2718,7 +2742,7 @@
 			})
 		});
 	}
-	function _r({ camera: e, size: t, pixel: n }) {
+	function Cr({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2735,12 +2759,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...An(i, a));
+				let [e, o, s] = n(...Fn(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...An(e, t));
+			let [i, a, o] = n(...Fn(e, t));
 			return o > 0 && /* @__PURE__ */ X("text", {
 				x: i + 3,
 				y: a - 3,
@@ -2760,14 +2784,14 @@
 			]
 		});
 	}
-	var vr = 2e4;
-	function yr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var wr = 2e4;
+	function Tr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Gt(e.querySelector(".over"), l, u + 30, ut[i]), f = Wt("g", {});
-		if (n.count <= vr) {
-			let e = ir(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+		if (n.count <= wr) {
+			let e = lr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Ln(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Hn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -2801,7 +2825,7 @@
 		return m.textContent = t, d.append(m), d;
 	}
 	// src/state/compare.ts
-	function br(e, t) {
+	function Er(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -2820,11 +2844,11 @@
 			squares: i
 		};
 	}
-	function xr(e, t, n) {
+	function Dr(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [br(i.values, t), br(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Er(i.values, t), Er(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -2835,7 +2859,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Sr(e, t, n) {
+	function Or(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -2845,11 +2869,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Cr(e) {
+	function kr(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var wr = class extends Error {
+	var Ar = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2859,9 +2883,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function Tr({ error: e, code: t }) {
+	function jr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof wr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof Ar ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2872,7 +2896,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Er({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Mr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2905,21 +2929,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Dr(e)
-						}) : Dr(e)
+							children: Nr(e)
+						}) : Nr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Dr(e) {
+	function Nr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var Or = 60;
-	function kr({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Cr(r.rows), Cr(c)];
+	var Pr = 60;
+	function Fr({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [kr(r.rows), kr(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -2954,7 +2978,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Er, {
+				/* @__PURE__ */ X(Mr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -2962,14 +2986,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: xr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Dr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Er, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Mr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -2978,7 +3002,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Sr(n, r.rows, c).slice(0, Or).map((e) => [
+					rows: Or(n, r.rows, c).slice(0, Pr).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -2990,7 +3014,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Ar = {
+	var Ir = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3004,29 +3028,35 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function jr({ name: e }) {
+	function Lr({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Ar[e] })
+			children: /* @__PURE__ */ X("path", { d: Ir[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var Mr = 40, Nr = 16, Pr = 200;
-	function Fr(e, t) {
+	var Rr = 40, zr = 16, Br = 200;
+	function Vr(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ir({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Fr(d, /^(lon|lng|long|longitude)$/i), p = Fr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Hr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Vr(d, /^(lon|lng|long|longitude)$/i), p = Vr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
-		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? kn(f.values, p.values) : En([
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
 			x,
 			S,
 			...C ? [C] : []
-		], {
+		], ee = W(() => D.map((e) => !y && !b && !T && On(e.values)), [
+			x,
+			S,
+			C,
+			b,
+			T
+		]), O = t.log === "no" ? D.map(() => !1) : ee, k = t.log !== "no" && ee.includes(!0), A = W(() => b ? Pn(f.values, p.values) : jn(D.map((e, t) => O[t] ? An(e) : e), {
 			isEqual: T,
 			stretch: y?.stretch,
 			isEdged: E
@@ -3036,97 +3066,98 @@
 			S,
 			C,
 			T,
-			E
-		]), ee = q(null), O = q(null), k = c.find((e) => e.key === w);
+			E,
+			k
+		]), j = q(null), M = q(null), N = c.find((e) => e.key === w);
 		H(() => {
 			let e = new AbortController();
-			return O.value = null, (async () => {
+			return M.value = null, (async () => {
 				try {
-					if (k) {
-						let t = await k.load(e.signal);
-						e.signal.aborted || (ee.value = t);
+					if (N) {
+						let t = await N.load(e.signal);
+						e.signal.aborted || (j.value = t);
 					} else {
 						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
-						ee.value = e ? yt(e) : null;
+						j.value = e ? yt(e) : null;
 					}
 				} catch (t) {
-					e.signal.aborted || ([O.value, ee.value] = [t, null]);
+					e.signal.aborted || ([M.value, j.value] = [t, null]);
 				}
 			})(), () => e.abort();
-		}, [w, k?.version]);
-		let A = q(null), j = q([]), M = q(/* @__PURE__ */ new Set()), N = q(-1), P = q("move"), F = q(0), te = U(null), I = q(/* @__PURE__ */ new Map()), ne = q(null), L = ee.value, R = W(() => L && I.value.size ? {
-			...L,
-			groups: L.groups.map((e) => ({
+		}, [w, N?.version]);
+		let P = q(null), F = q([]), I = q(/* @__PURE__ */ new Set()), L = q(-1), te = q("move"), R = q(0), ne = U(null), re = q(/* @__PURE__ */ new Map()), z = q(null), ie = j.value, B = W(() => ie && re.value.size ? {
+			...ie,
+			groups: ie.groups.map((e) => ({
 				...e,
-				name: I.value.get(e.number) ?? e.name
+				name: re.value.get(e.number) ?? e.name
 			}))
-		} : L, [L, I.value]);
+		} : ie, [ie, re.value]);
 		H(() => {
-			M.value = /* @__PURE__ */ new Set(), I.value = /* @__PURE__ */ new Map();
-		}, [L?.title]);
-		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => zr(D, s.rows, R, A.value, M.value, a), [
-			D,
-			R,
-			A.value,
-			M.value,
+			I.value = /* @__PURE__ */ new Set(), re.value = /* @__PURE__ */ new Map();
+		}, [ie?.title]);
+		let ae = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), oe = W(() => Gr(A, s.rows, B, P.value, I.value, a), [
+			A,
+			B,
+			P.value,
+			I.value,
 			a
-		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Br(D, R, M.value, a), [
-			D,
-			R,
-			M.value,
+		]), se = W(() => P.value ? P.value.reduce((e, t) => e + t, 0) : 0, [P.value]), ce = W(() => Kr(A, B, I.value, a), [
+			A,
+			B,
+			I.value,
 			a
-		]), ae = W(() => N.value < 0 ? -1 : D.rowOf.indexOf(N.value), [D, N.value]), oe = (e, t, n) => {
-			let r = t === "replace" || !A.value ? new Uint8Array(s.rows) : A.value.slice();
+		]), le = W(() => L.value < 0 ? -1 : A.rowOf.indexOf(L.value), [A, L.value]), ue = (e, t, n) => {
+			let r = t === "replace" || !P.value ? new Uint8Array(s.rows) : P.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
 			De(() => {
-				A.value = i ? r : null;
+				P.value = i ? r : null;
 				let e = {
 					replace: "",
 					add: "and ",
 					subtract: "without "
 				}[t];
-				j.value = i ? t === "replace" ? [n] : [...j.value, `${e}${n}`] : [];
+				F.value = i ? t === "replace" ? [n] : [...F.value, `${e}${n}`] : [];
 			}), At(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-		}, se = () => De(() => [A.value, j.value, N.value] = [
+		}, V = () => De(() => [P.value, F.value, L.value] = [
 			null,
 			[],
 			-1
-		]), ce = () => {
-			if (!A.value) return;
-			let e = A.value.map((e, t) => e || re(t) ? 0 : 1);
-			A.value = e.includes(1) ? e : null, j.value = [...j.value, "inverted"];
-		}, le = function* (e) {
-			for (let t = 0; t < s.rows; t++) R.groupOf[t] === e && (yield t);
-		}, ue = () => {
-			if (!A.value || !R) return;
-			let e = new Set(M.value);
-			A.value.forEach((t, n) => t && e.add(R.groupOf[n])), e.size < R.groups.length && (M.value = e);
-		}, V = (e) => {
+		]), de = () => {
+			if (!P.value) return;
+			let e = P.value.map((e, t) => e || ae(t) ? 0 : 1);
+			P.value = e.includes(1) ? e : null, F.value = [...F.value, "inverted"];
+		}, fe = function* (e) {
+			for (let t = 0; t < s.rows; t++) B.groupOf[t] === e && (yield t);
+		}, pe = () => {
+			if (!P.value || !B) return;
+			let e = new Set(I.value);
+			P.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (I.value = e);
+		}, me = (e) => {
 			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 			let t = {
-				l: () => P.value = "lasso",
-				b: () => P.value = "box",
-				m: () => P.value = "move",
-				i: ce,
-				h: ue,
-				Escape: se,
-				f: () => te.current?.fit()
+				l: () => te.value = "lasso",
+				b: () => te.value = "box",
+				m: () => te.value = "move",
+				i: de,
+				h: pe,
+				Escape: V,
+				f: () => ne.current?.fit()
 			}[e.key];
 			t && (e.preventDefault(), t());
-		}, de = i?.value;
+		}, he = i?.value;
 		H(() => {
-			if (!de || !R) return;
-			let e = R.groups.findIndex((e) => e.number === de.group);
-			e >= 0 && oe(le(e), "replace", `cluster ${R.groups[e].name}`);
-		}, [de]);
-		let fe = F.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), pe = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), me = s.columns.find((t) => t.name === e.id), he = (t) => e.titleOf ? e.titleOf(t) : me ? String(me.kind === "text" ? me.values[t] : Y(me.values[t], 12)) : `row ${J(t + 1)}`, ge = (e) => {
-			let t = R?.groups[R.groupOf[e]];
+			if (!he || !B) return;
+			let e = B.groups.findIndex((e) => e.number === he.group);
+			e >= 0 && ue(fe(e), "replace", `cluster ${B.groups[e].name}`);
+		}, [he]);
+		let ge = R.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), _e = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), ve = s.columns.find((t) => t.name === e.id), ye = (t) => e.titleOf ? e.titleOf(t) : ve ? String(ve.kind === "text" ? ve.values[t] : Y(ve.values[t], 12)) : `row ${J(t + 1)}`, be = (e) => {
+			let t = B?.groups[B.groupOf[e]];
 			return t ? t.name : "";
-		}, _e = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${R ? `, coloured by ${R.title}` : ""}; ${J(s.rows)} rows`, ve = `${_e}.${R?.groups.length ? ` ${R.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${J(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		}, xe = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${B ? `, coloured by ${B.title}` : ""}; ${J(s.rows)} rows`, Se = `${xe}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${se ? ` ${J(se)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 		return /* @__PURE__ */ X("div", {
 			class: "scene",
-			onKeyDown: V,
+			onKeyDown: me,
 			children: [
 				/* @__PURE__ */ X("section", {
 					class: "card picture",
@@ -3134,7 +3165,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Rr, {
+							children: [r, /* @__PURE__ */ X(Wr, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3151,35 +3182,36 @@
 							class: "framed",
 							children: [/* @__PURE__ */ X("div", {
 								class: "stage",
-								children: /* @__PURE__ */ X(rr, {
-									cloud: D,
-									paint: z,
+								children: /* @__PURE__ */ X(cr, {
+									cloud: A,
+									paint: oe,
 									theme: a,
-									tool: P.value,
+									tool: te.value,
 									isEqual: T || y?.stretch !== void 0,
-									pointWidth: fe,
+									pointWidth: ge,
 									degrees: y?.degrees,
 									ground: y?.ground,
-									outlines: R && y?.outlines && y.outlines.filter(({ group: e }) => !M.value.has(e)),
+									outlines: B && y?.outlines && y.outlines.filter(({ group: e }) => !I.value.has(e)),
 									names: [
-										x.name,
-										S.name,
-										C?.name ?? ""
-									],
-									summary: ve,
-									caption: _e,
-									marks: B,
-									picked: ae,
+										0,
+										1,
+										2
+									].map((e) => D[e] ? `${D[e].name}${O[e] ? " (log)" : ""}` : ""),
+									logs: O,
+									summary: Se,
+									caption: xe,
+									marks: ce,
+									picked: le,
 									forced: t.renderer,
-									handle: te,
-									onSelect: (e, t, n) => oe(Lr(e, (e) => D.rowOf[e]), t, n),
-									onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
+									handle: ne,
+									onSelect: (e, t, n) => ue(Ur(e, (e) => A.rowOf[e]), t, n),
+									onPick: (e) => L.value = e < 0 ? -1 : A.rowOf[e],
 									hint: (e) => {
-										let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
+										let t = A.rowOf[e], n = B?.groups.length ? be(t) : "";
 										return {
-											title: n && n !== "no cluster" ? `${k ? "Cluster " : ""}${n} · ${he(t)}` : he(t),
-											text: pe(t),
-											colour: xt(R, t, a)
+											title: n && n !== "no cluster" ? `${N ? "Cluster " : ""}${n} · ${ye(t)}` : ye(t),
+											text: _e(t),
+											colour: xt(B, t, a)
 										};
 									}
 								})
@@ -3206,32 +3238,32 @@
 										]
 									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
 										type: "button",
-										"aria-pressed": P.value === e,
+										"aria-pressed": te.value === e,
 										title: n,
 										"aria-label": n,
-										onClick: () => P.value = e,
-										children: /* @__PURE__ */ X(jr, { name: t })
+										onClick: () => te.value = e,
+										children: /* @__PURE__ */ X(Lr, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
-										onClick: () => te.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(jr, { name: "plus" })
+										onClick: () => ne.current?.zoom(1.5),
+										children: /* @__PURE__ */ X(Lr, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
-										onClick: () => te.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(jr, { name: "minus" })
+										onClick: () => ne.current?.zoom(1 / 1.5),
+										children: /* @__PURE__ */ X(Lr, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
-										onClick: () => te.current?.fit(),
-										children: /* @__PURE__ */ X(jr, { name: "fit" })
+										onClick: () => ne.current?.fit(),
+										children: /* @__PURE__ */ X(Lr, { name: "fit" })
 									})
 								]
 							})]
@@ -3244,107 +3276,133 @@
 									min: "1",
 									max: "15",
 									step: "1",
-									value: fe,
-									onInput: (e) => F.value = Number(e.currentTarget.value)
+									value: ge,
+									onInput: (e) => R.value = Number(e.currentTarget.value)
 								})] }),
 								/* @__PURE__ */ X(Yt, {
 									name: o,
-									make: () => te.current.svg(),
-									fail: (e) => O.value = e
+									make: () => ne.current.svg(),
+									fail: (e) => M.value = e
 								}),
 								/* @__PURE__ */ X("span", {
 									class: "note",
-									children: P.value === "move" ? D.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: te.value === "move" ? A.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						D.missing > 0 && /* @__PURE__ */ X("p", {
+						A.missing > 0 && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [J(D.missing), " rows have a missing value in these columns and are not drawn."]
+							children: [J(A.missing), " rows have a missing value in these columns and are not drawn."]
 						}),
-						(D.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
+						(A.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [D.beyond > 0 ? `${J(D.beyond)} ${D.beyond === 1 ? "row lies" : "rows lie"} farther out and ${D.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
+							children: [A.beyond > 0 ? `${J(A.beyond)} ${A.beyond === 1 ? "row lies" : "rows lie"} farther out and ${A.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
 								children: t.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 							})]
 						}),
+						ee.includes(!0) && /* @__PURE__ */ X("p", {
+							class: "note",
+							children: [k ? `${D.filter((e, t) => O[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
+								type: "button",
+								class: "link",
+								onClick: () => n({ log: k ? "no" : null }),
+								children: k ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							})]
+						}),
 						y?.note && /* @__PURE__ */ X("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Tr, { error: O.value })
+						/* @__PURE__ */ X(jr, { error: M.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						N.value >= 0 && /* @__PURE__ */ X(Ur, {
+						L.value >= 0 && /* @__PURE__ */ X(Zr, {
 							suffix: u,
 							columns: s,
-							row: N.value,
-							title: he(N.value),
-							cluster: R?.groups.length ? `${mt(R.title)}: ${ge(N.value)}` : "",
-							probability: R?.probability?.[N.value] ?? null,
-							close: () => N.value = -1
+							row: L.value,
+							title: ye(L.value),
+							cluster: B?.groups.length ? `${mt(B.title)}: ${be(L.value)}` : "",
+							probability: B?.probability?.[L.value] ?? null,
+							close: () => L.value = -1
 						}),
-						R && R.groups.length > 0 && /* @__PURE__ */ X(Vr, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(qr, {
 							suffix: u,
-							grouping: R,
+							grouping: B,
 							rows: s.rows,
 							theme: a,
-							hidden: M.value,
-							isOfJob: k !== void 0,
-							hide: (e) => M.value = e,
-							rename: (e, t) => I.value = new Map(I.value).set(e, t),
-							choose: (e, t) => oe(le(e), t, `${k ? "cluster " : `${R.title} `}${R.groups[e].name}`)
+							hidden: I.value,
+							isOfJob: N !== void 0,
+							hide: (e) => I.value = e,
+							rename: (e, t) => re.value = new Map(re.value).set(e, t),
+							choose: (e, t) => ue(fe(e), t, `${N ? "cluster " : `${B.title} `}${B.groups[e].name}`)
 						}),
-						R?.scale && /* @__PURE__ */ X(Hr, {
-							title: R.title,
-							...R.scale,
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(Yr, {
+							suffix: u,
+							outliers: B.outliers,
+							titleOf: ye,
+							pick: (e) => L.value = e,
+							choose: () => ue(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						}),
+						B?.scale && /* @__PURE__ */ X(Xr, {
+							title: B.title,
+							...B.scale,
 							theme: a
 						}),
-						!R && /* @__PURE__ */ X("p", {
-							class: "note card",
-							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+						!B && /* @__PURE__ */ X("div", {
+							class: "card",
+							children: [/* @__PURE__ */ X("p", {
+								class: "note",
+								children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+							}), e.find && !c.length && /* @__PURE__ */ X("p", {
+								class: "note",
+								children: /* @__PURE__ */ X("a", {
+									class: "button",
+									href: e.find,
+									children: "Find clusters"
+								})
+							})]
 						})
 					]
 				}),
-				ne.value && /* @__PURE__ */ X(kr, {
+				z.value && /* @__PURE__ */ X(Fr, {
 					suffix: u,
 					columns: s,
-					grouping: R,
-					kept: ne.value,
-					chosen: A.value,
-					recipe: j.value.join(", "),
-					close: () => ne.value = null
+					grouping: B,
+					kept: z.value,
+					chosen: P.value,
+					recipe: F.value.join(", "),
+					close: () => z.value = null
 				}),
-				A.value && /* @__PURE__ */ X(Wr, {
-					keep: () => ne.value = {
-						rows: A.value,
-						recipe: j.value.join(", ")
+				P.value && /* @__PURE__ */ X(Qr, {
+					keep: () => z.value = {
+						rows: P.value,
+						recipe: F.value.join(", ")
 					},
 					source: e,
-					titleOf: he,
+					titleOf: ye,
 					columns: s,
-					chosen: A.value,
-					total: ie,
-					recipe: j.value,
-					grouping: k ? R : null,
-					clear: se,
-					invert: ce,
-					pick: (e) => N.value = e,
-					picked: N.value
+					chosen: P.value,
+					total: se,
+					recipe: F.value,
+					grouping: N ? B : null,
+					clear: V,
+					invert: de,
+					pick: (e) => L.value = e,
+					picked: L.value
 				})
 			]
 		});
 	}
-	function* Lr(e, t) {
+	function* Ur(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Rr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Wr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3390,7 +3448,7 @@
 			] })
 		] });
 	}
-	function zr(e, t, n, r, i, a) {
+	function Gr(e, t, n, r, i, a) {
 		let o = new Uint32Array(e.count), s = n?.groups.map((e) => un(bt(e, a), 255)) ?? [], c = un(xt(n && !n.scale ? {
 			...n,
 			groups: []
@@ -3409,7 +3467,7 @@
 		}
 		return o;
 	}
-	function Br(e, t, n, r) {
+	function Kr(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3428,7 +3486,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Nr ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= zr ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: bt(t, r),
 				x: n / s,
 				y: i / s,
@@ -3436,8 +3494,8 @@
 			};
 		});
 	}
-	function Vr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Mr), h = (e) => {
+	function qr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Rr), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3463,7 +3521,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > Mr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > Rr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3527,7 +3585,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(jr, { name: "pen" })
+									children: /* @__PURE__ */ X(Lr, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3536,7 +3594,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(jr, { name: "only" })
+									children: /* @__PURE__ */ X(Lr, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3545,7 +3603,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(jr, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(Lr, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3559,7 +3617,65 @@
 			]
 		});
 	}
-	function Hr({ title: e, low: t, high: n, isLog: r, theme: i }) {
+	var Jr = 12;
+	function Yr({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+		return /* @__PURE__ */ X("section", {
+			class: "card",
+			"aria-labelledby": `far${e}`,
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head tight",
+					children: [/* @__PURE__ */ X("h2", {
+						id: `far${e}`,
+						children: ["Outliers ", /* @__PURE__ */ X("span", {
+							class: "soft",
+							children: J(t.length)
+						})]
+					}), /* @__PURE__ */ X("button", {
+						type: "button",
+						onClick: i,
+						children: "Select them"
+					})]
+				}),
+				/* @__PURE__ */ X("p", {
+					class: "note",
+					children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
+				}),
+				/* @__PURE__ */ X("ul", {
+					class: "plainlist",
+					children: t.slice(0, Jr).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+						/* @__PURE__ */ X("button", {
+							type: "button",
+							class: "link",
+							onClick: () => r(e),
+							children: n(e)
+						}),
+						" ",
+						/* @__PURE__ */ X("span", {
+							class: "soft",
+							children: [
+								"cluster ",
+								t,
+								": ",
+								i
+							]
+						})
+					] }, e))
+				}),
+				t.length > Jr && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [
+						"The farthest ",
+						Jr,
+						" of ",
+						J(t.length),
+						"."
+					]
+				})
+			]
+		});
+	}
+	function Xr({ title: e, low: t, high: n, isLog: r, theme: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3581,7 +3697,7 @@
 			]
 		});
 	}
-	function Ur({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Zr({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3597,7 +3713,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(jr, { name: "close" })
+						children: /* @__PURE__ */ X(Lr, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3611,10 +3727,10 @@
 			]
 		});
 	}
-	function Wr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function Qr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Pr; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Br; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -3625,8 +3741,8 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [Mn(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(Mn(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Ln(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Ln(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
@@ -3698,8 +3814,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Tr, { error: m.value }),
-				/* @__PURE__ */ X(Er, {
+				/* @__PURE__ */ X(jr, { error: m.value }),
+				/* @__PURE__ */ X(Mr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -3720,15 +3836,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Gr(e) {
+	function $r(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Kr(e, t) {
+	function ei(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function qr(e) {
+	function ti(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -3737,15 +3853,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Gr(e.cells[r])
+					key: $r(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Kr(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * ei(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Jr({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Ir, {
+	function ni({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Hr, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -3756,13 +3872,13 @@
 			asked: r
 		}, e.name);
 	}
-	function Yr(e, t, n) {
+	function ri(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ X(Jr, {
+			}), z(/* @__PURE__ */ X(ni, {
 				figure: n,
 				source: Dt(n, e),
 				settings: Re({}),
@@ -3813,17 +3929,17 @@
 			}))
 		}), t);
 	}
-	var Xr = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(Xr.figures)) {
+	var ii = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(ii.figures)) {
 		let n = document.getElementById(e);
-		n && Yr(e, n, t);
+		n && ri(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(qr), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(ti), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Mt.value));
 	});
-	var Zr = document.createElement("div");
-	document.body.append(Zr), z(/* @__PURE__ */ X(Qr, {}), Zr);
-	function Qr() {
+	var ai = document.createElement("div");
+	document.body.append(ai), z(/* @__PURE__ */ X(oi, {}), ai);
+	function oi() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${Ot.value ? " shown" : ""}`,
 			role: "status",

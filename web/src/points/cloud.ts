@@ -83,6 +83,28 @@ export function needed(values: ArrayLike<number>, [low, high]: [number, number])
   return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? range : [low, high];
 }
 
+/// How much of a linear axis the mean may leave empty, and the ratio of ends, beyond which values are crowded at the low end.
+const [CROWDED, RATIO] = [0.12, 100];
+
+/// Whether most values would be drawn in one place, though no few of them lie far out: sums of money do. All of them are above 0.
+export function isSkewed(values: ArrayLike<number>): boolean {
+  const whole = range(values);
+  if (!whole || !(whole[0] > 0) || !(whole[1] / whole[0] > RATIO)) return false;
+  let [sum, number] = [0, 0];
+  for (let at = 0; at < values.length; at++) if (Number.isFinite(values[at])) [sum, number] = [sum + values[at] / whole[1], number + 1];
+  const [low, high] = needed(values, whole);
+  return sum / number < CROWDED && low === whole[0] && high === whole[1];
+}
+
+const logarithms = new WeakMap<Column, Column>();
+
+/// A column by its logarithms to the base of ten; the same one for the same column.
+export function logarithm(column: Column): Column {
+  let made = logarithms.get(column);
+  if (!made) logarithms.set(column, (made = { name: column.name, kind: 'number', values: Float64Array.from(column.values as Float64Array, Math.log10) }));
+  return made;
+}
+
 export interface Shaping {
   /// All axes have one scale.
   isEqual?: boolean;

@@ -14,6 +14,8 @@ export interface Colouring {
   scale: { place: Float32Array; low: number; high: number; isLog: boolean } | null;
   /// Of each row how sure its cluster is, where a job says so.
   probability: Float64Array | null;
+  /// Rows far out of the ordinary, the farthest first.
+  outliers?: { row: number; cluster: number; about: string }[];
 }
 
 export interface Group {
@@ -35,6 +37,24 @@ export function byLabels(title: string, labels: Columns): Colouring {
   const probability = labels.columns.find((column) => column.name === 'probability');
   if (!cluster || cluster.kind === 'text') throw new Error(`${title}: its labels have no column of clusters`);
   return clustersOf(title, cluster.values, probability?.kind === 'number' ? probability.values : null);
+}
+
+/// What a job says of its clusters beside the labels: a name of each, and the rows that lie out of the ordinary, by their id and distance among the labels.
+export function describe(colouring: Colouring, labels: Columns, centers: Columns | null, outliers: Columns | null): void {
+  const of = (table: Columns, name: string) => table.columns.find((column) => column.name === name)?.values;
+  if (centers) {
+    const [numbers, names] = [of(centers, 'cluster'), of(centers, 'name')];
+    const about = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), String(names?.[row] ?? '')]));
+    for (const group of colouring.groups) group.about ??= about.get(group.number) || undefined;
+  }
+  if (!outliers?.rows) return;
+  const [ids, distances] = [of(labels, 'id'), of(labels, 'distance')];
+  const rowOf = new Map<string, number>();
+  for (let row = 0; row < labels.rows; row++) rowOf.set(`${ids?.[row]} ${distances?.[row]}`, row);
+  const [keys, far, cluster, columns] = ['id', 'distance', 'cluster', 'columns'].map((name) => of(outliers, name));
+  colouring.outliers = Array.from({ length: outliers.rows }, (_, at) => ({
+    row: rowOf.get(`${keys?.[at]} ${far?.[at]}`) ?? -1, cluster: Number(cluster?.[at]), about: String(columns?.[at] ?? ''),
+  })).filter(({ row }) => row >= 0);
 }
 
 /// By the number of the cluster of each row, below 0 for none. Clusters may have names.

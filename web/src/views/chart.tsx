@@ -44,7 +44,8 @@ export function ticks(low: number, high: number, most: number): number[] {
   return found;
 }
 
-function tens(low: number, high: number, most: number): number[] {
+/// About `most` powers of ten between two others above 0, or finer where there are few.
+export function tens(low: number, high: number, most: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   if (last - first < 2) {
