@@ -1486,7 +1486,7 @@ var Gn = [
 ], Kn = {
 	csv: "plain numbers",
 	tsv: "plain numbers",
-	table: "numbers, texts, dates, gaps"
+	table: "numbers, texts, gaps"
 };
 function qn(e, t) {
 	return new Set(e?.names.filter((n, r) => t === "table" || e.kinds[r] === "number") ?? []);

@@ -2444,13 +2444,13 @@ function $n(e, t) {
 	return s;
 }
 // src/state/clusters.ts
-var er = 2e3, tr = "no cluster";
-function nr(e, t) {
+var er = 2e3, tr = "no cluster", nr = "no value";
+function rr(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return ir(e, n.values, r?.kind === "number" ? r.values : null);
+	return ar(e, n.values, r?.kind === "number" ? r.values : null);
 }
-function rr(e, t, n, r) {
+function ir(e, t, n, r) {
 	let i = (e, t) => e.columns.find((e) => e.name === t)?.values;
 	if (n) {
 		let [t, r] = [i(n, "cluster"), i(n, "name")], a = new Map(Array.from({ length: n.rows }, (e, n) => [Number(t?.[n]), String(r?.[n] ?? "")]));
@@ -2471,7 +2471,7 @@ function rr(e, t, n, r) {
 		about: String(d?.[t] ?? "")
 	})).filter(({ row: e }) => e >= 0);
 }
-function ir(e, t, n, r, i) {
+function ar(e, t, n, r, i) {
 	let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
 	for (let e = 0; e < a; e++) {
 		let n = t[e] >= 0 ? t[e] : -1;
@@ -2484,7 +2484,7 @@ function ir(e, t, n, r, i) {
 		about: i?.[e]
 	}));
 	s.has(-1) && (l.set(-1, u.length), u.push({
-		name: tr,
+		name: r ? nr : tr,
 		number: -1,
 		rows: s.get(-1)
 	}));
@@ -2497,21 +2497,25 @@ function ir(e, t, n, r, i) {
 		probability: n
 	};
 }
-function ar(e) {
+function or(e) {
 	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? er : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 	}
 	if (r.size <= a) {
-		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
-		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
-		let o = i.map(([e, t], n) => ({
+		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
 			name: typeof e == "number" ? y(e) : e,
 			number: n,
 			rows: t
 		}));
-		return {
+		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
+		let s = t - i.reduce((e, [, t]) => e + t, 0);
+		return s > 0 && o.length > 0 && o.push({
+			name: nr,
+			number: -1,
+			rows: s
+		}), {
 			title: e.name,
 			groupOf: n,
 			groups: o,
@@ -2534,32 +2538,33 @@ function ar(e) {
 			place: p,
 			low: o,
 			high: s,
-			isLog: u
+			isLog: u,
+			gaps: t - l
 		},
 		probability: null
 	};
 }
-function or(e, t) {
+function sr(e, t) {
 	return e ? Zn(e.number, t) : Jn[t];
 }
-function sr(e, t, n) {
-	return e ? e.scale ? $n(e.scale.place[t], n) : or(e.groups[e.groupOf[t]], n) : Zn(0, n);
+function cr(e, t, n) {
+	return e ? e.scale ? $n(e.scale.place[t], n) : sr(e.groups[e.groupOf[t]], n) : Zn(0, n);
 }
 // src/points/cloud.ts
-function cr(e, t) {
+function lr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function lr(e) {
+function ur(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; cr(n, e) !== 1;) n++;
+	for (; lr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function ur(e) {
+function dr(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2567,9 +2572,9 @@ function ur(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-var dr = .02, fr = 2e4;
-function pr(e, [t, n]) {
-	let r = Math.max(1, Math.floor(e.length / fr)), i = [];
+var fr = .02, pr = 2e4;
+function mr(e, [t, n]) {
+	let r = Math.max(1, Math.floor(e.length / pr)), i = [];
 	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 	i.sort((e, t) => e - t);
 	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -2580,30 +2585,30 @@ function pr(e, [t, n]) {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, dr * e.length) ? p : [t, n];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, fr * e.length) ? p : [t, n];
 }
-var [mr, hr] = [.12, 100];
-function gr(e) {
-	let t = ur(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > hr)) return !1;
+var [hr, gr] = [.12, 100];
+function _r(e) {
+	let t = dr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > gr)) return !1;
 	let [n, r] = [0, 0];
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-	let [i, a] = pr(e, t);
-	return n / r < mr && i === t[0] && a === t[1];
+	let [i, a] = mr(e, t);
+	return n / r < hr && i === t[0] && a === t[1];
 }
-var _r = /* @__PURE__ */ new WeakMap();
-function vr(e) {
-	let t = _r.get(e);
-	return t || _r.set(e, t = {
+var vr = /* @__PURE__ */ new WeakMap();
+function yr(e) {
+	let t = vr.get(e);
+	return t || vr.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function yr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = lr(a), s = i.map((e) => {
-		let t = ur(e) ?? [0, 1];
-		return r ? pr(e, t) : t;
+function br(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = ur(a), s = i.map((e) => {
+		let t = dr(e) ?? [0, 1];
+		return r ? mr(e, t) : t;
 	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 	for (let e = 0; e < a; e++) {
 		let t = o[e], [n, r] = [!0, !1];
@@ -2631,9 +2636,9 @@ function yr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: h(d, 1)
 	};
 }
-var br = /* @__PURE__ */ new WeakMap();
-function xr(e) {
-	let t = br.get(e);
+var xr = /* @__PURE__ */ new WeakMap();
+function Sr(e) {
+	let t = xr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2658,17 +2663,17 @@ function xr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return br.set(e, i), i;
+	return xr.set(e, i), i;
 }
-function Sr(e, t) {
-	let n = e.length, r = lr(n), i = new Float32Array(3 * n), a = 0;
+function Cr(e, t) {
+	let n = e.length, r = ur(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Cr(e[n], t[n]);
+		let [s, c, l] = wr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2690,7 +2695,7 @@ function Sr(e, t) {
 		]
 	};
 }
-function Cr(e, t) {
+function wr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2699,11 +2704,11 @@ function Cr(e, t) {
 	];
 }
 // src/points/paint.ts
-function wr(e, t) {
+function Tr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function Tr(e) {
+function Er(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2711,15 +2716,15 @@ function Tr(e) {
 		t & 255
 	];
 }
-function Er(e) {
+function Dr(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/theme.ts
-var Dr = matchMedia("(prefers-color-scheme: dark)"), Or = n(Dr.matches ? "dark" : "light");
-Dr.addEventListener("change", () => Or.value = Dr.matches ? "dark" : "light");
+var Or = matchMedia("(prefers-color-scheme: dark)"), kr = n(Or.matches ? "dark" : "light");
+Or.addEventListener("change", () => kr.value = Or.matches ? "dark" : "light");
 // src/points/camera.ts
-var kr = [
+var Ar = [
 	1,
 	0,
 	0,
@@ -2730,7 +2735,7 @@ var kr = [
 	0,
 	1
 ];
-function Ar(e, t) {
+function jr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2742,9 +2747,9 @@ function Ar(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function jr(e, t, n) {
+function Mr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Ar(Ar([
+	return jr(jr([
 		1,
 		0,
 		0,
@@ -2766,11 +2771,11 @@ function jr(e, t, n) {
 		r
 	]), e);
 }
-function Mr(e, t) {
+function Nr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return jr(kr, n, r);
+	return Mr(Ar, n, r);
 }
-function Nr(e, t, n, r, i) {
+function Pr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2778,7 +2783,7 @@ function Nr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Pr(e, t, n, r, i) {
+function Fr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2795,7 +2800,7 @@ function Pr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of xr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Sr(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2817,7 +2822,7 @@ function Pr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Fr(e, t, n, r, i) {
+function Ir(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2826,10 +2831,10 @@ function Fr(e, t, n, r, i) {
 	};
 }
 // src/points/raster.ts
-var { fround: Ir } = Math;
-function Lr(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Lr } = Math;
+function Rr(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Ir), u = Ir(a.scale[0]), d = Ir(a.scale[1]), f = Ir(t / 2 + a.shift[0]), p = Ir(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Er(o), v = (o - 1) / 2;
+	let l = a.turn.map(Lr), u = Lr(a.scale[0]), d = Lr(a.scale[1]), f = Lr(t / 2 + a.shift[0]), p = Lr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Dr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2847,7 +2852,7 @@ function Lr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Rr(e) {
+function zr(e) {
 	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2857,13 +2862,13 @@ function Rr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Lr(new Uint32Array(n.data.buffer), e, r, i, a, o, wr(s, 255), c), t.putImageData(n, 0, 0));
+			r && (Rr(new Uint32Array(n.data.buffer), e, r, i, a, o, Tr(s, 255), c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function zr(e, t, n, r, i) {
+function Br(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2871,21 +2876,21 @@ function zr(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Br(e, t, n, r, i, a, o) {
+function Vr(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return zr(e, t, n, r, (e, t, n) => {
+	return Br(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Vr(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Hr(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return zr(e, t, n, r, (e, t, n) => {
+function Hr(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Ur(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Br(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Hr(e, t, n) {
+function Ur(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2902,8 +2907,8 @@ function Hr(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Ur = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Wr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Gr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Kr(e, t, n) {
+var Wr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Gr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Kr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function qr(e, t, n) {
 	let r = e.getContext("webgl2", {
 		alpha: !1,
 		antialias: !1,
@@ -2913,10 +2918,10 @@ function Kr(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Gr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Kr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Ur], [r.FRAGMENT_SHADER, Wr]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Wr], [r.FRAGMENT_SHADER, Gr]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2946,12 +2951,12 @@ function Kr(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = Tr(i);
+			let [o, s, l] = Er(i);
 			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(Er(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(Dr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2960,8 +2965,8 @@ function Kr(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var qr = 25e4, Jr = 4e5, Yr = 12, Xr = [58, 40], Zr = [44, 40], Qr = 460;
-function $r(t) {
+var Jr = 25e4, Yr = 4e5, Xr = 12, Zr = [58, 40], Qr = [44, 40], $r = 460;
+function ei(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -2976,24 +2981,24 @@ function $r(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? qr : Infinity;
-			f.current.draw(p.peek(), ei(n * y.current), Xn[t], r);
+			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Jr : Infinity;
+			f.current.draw(p.peek(), ti(n * y.current), Xn[t], r);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > qr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Jr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Qr ? Zr : Xr;
-		w(Pr(e, m.peek(), ti(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < $r ? Qr : Zr;
+		w(Fr(e, m.peek(), ni(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Kr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Rr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = qr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= zr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3022,8 +3027,8 @@ function $r(t) {
 		f.current?.setPaint(r), S();
 	}, [r]), e(S, [i, l]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Fr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => gi(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Ir(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => _i(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3045,13 +3050,13 @@ function $r(t) {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Jr && j(t);
+			e.pointerType === "mouse" && n.count <= Yr && j(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Fr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Ir(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3068,7 +3073,7 @@ function $r(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = jr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Mr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3082,11 +3087,11 @@ function $r(t) {
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Vr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Br(n, r, p.peek(), m.peek(), i[0], i[1], Yr * y.current));
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Hr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Vr(n, r, p.peek(), m.peek(), i[0], i[1], Xr * y.current));
 	}, A = C(0), j = (e) => {
 		cancelAnimationFrame(A.current), A.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = Br(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Yr * y.current);
+			let t = Vr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Xr * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
@@ -3097,7 +3102,7 @@ function $r(t) {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Fr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		w(Ir(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, N = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
@@ -3112,14 +3117,14 @@ function $r(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: jr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Mr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(Br(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(Vr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
 	}, P = v.value && !_.value ? t.hint(v.value.point) : null, F = y.current, I = p.value;
@@ -3138,7 +3143,7 @@ function $r(t) {
 		onPointerLeave: () => v.value = null,
 		onWheel: M,
 		onKeyDown: N,
-		children: [I && m.value.width > 0 && /* @__PURE__ */ a(ni, {
+		children: [I && m.value.width > 0 && /* @__PURE__ */ a(ri, {
 			cloud: n,
 			camera: I,
 			size: m.value,
@@ -3162,29 +3167,29 @@ function $r(t) {
 		})]
 	});
 }
-function ei(e) {
+function ti(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function ti(e) {
-	if (e.shape === "plane") return kr;
-	if (e.shape === "space") return jr(kr, .6, .4);
+function ni(e) {
+	if (e.shape === "plane") return Ar;
+	if (e.shape === "space") return Mr(Ar, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Mr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Nr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function ni({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
+function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
 	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
-		let [o, s, c] = Nr(t, n, e, r, a);
+		let [o, s, c] = Pr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => ii(c.map((e) => ({
+	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => ai(c.map((e) => ({
 		mark: e,
 		at: _(e.x, e.y, e.z)
 	})), h, g, e.shape === "sphere"), [
@@ -3198,31 +3203,31 @@ function ni({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(fi, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(pi, {
 				ground: m,
-				plane: ai(e, t, n, i)
+				plane: oi(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(di, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(fi, {
 				outlines: p,
-				plane: ai(e, t, n, i),
+				plane: oi(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(li, {
-				plane: ai(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(ui, {
+				plane: oi(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(pi, {
+			e.shape === "space" && /* @__PURE__ */ a(mi, {
 				cloud: e,
 				names: o,
 				pixel: _,
 				width: h,
 				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(mi, {
+			e.shape === "sphere" && /* @__PURE__ */ a(hi, {
 				camera: t,
 				size: n,
 				pixel: _
@@ -3231,9 +3236,9 @@ function ni({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -ri(e),
+					x: -ii(e),
 					y: "-10",
-					width: 2 * ri(e),
+					width: 2 * ii(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3256,18 +3261,18 @@ function ni({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function ri(e) {
+function ii(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function ii(e, t, n, r) {
+function ai(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ri(t) + ri(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ii(t) + ii(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function ai({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function oi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3275,26 +3280,26 @@ function ai({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function oi(e, t, n, r) {
+function si(e, t, n, r) {
 	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = O(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, si((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, ci((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function si(e, t, n) {
+function ci(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function ci(e, t, n) {
+function li(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function li({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? oi(c(0), c(f), m[0], s.breaks) : o[0] ? ci(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? ci(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? si(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? si(c(0), c(f), m[0], s.breaks) : o[0] ? li(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? li(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? ci(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3360,31 +3365,31 @@ function li({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function ui({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function di({ outlines: e, plane: t, theme: n }) {
+function fi({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: Zn(e.group, n),
 			fill: Zn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: ui(e, 1, t),
+				d: di(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: ui(e, 2, t),
+				d: di(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function fi({ ground: e, plane: { fromX: t, fromY: n } }) {
+function pi({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3400,8 +3405,8 @@ function fi({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function pi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = xr(e), [c, l] = n(...o);
+function mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Sr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: s.map((e, o) => {
@@ -3420,7 +3425,7 @@ function pi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function mi({ camera: e, size: t, pixel: n }) {
+function hi({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3437,12 +3442,12 @@ function mi({ camera: e, size: t, pixel: n }) {
 	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...Cr(i, a));
+			let [e, o, s] = n(...wr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...Cr(e, t));
+		let [i, o, s] = n(...wr(e, t));
 		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
 			y: o - 3,
@@ -3462,14 +3467,14 @@ function mi({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var hi = 2e4;
-function gi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var gi = 2e4;
+function _i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = te(d, l, u + 30, Xn[i]), p = E("g", {});
-	if (n.count <= hi) {
-		let e = ei(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	if (n.count <= gi) {
+		let e = ti(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Nr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Pr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3503,7 +3508,7 @@ function gi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return h.textContent = t, f.append(h), f;
 }
 // src/state/compare.ts
-function _i(e, t) {
+function vi(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3522,11 +3527,11 @@ function _i(e, t) {
 		squares: i
 	};
 }
-function vi(e, t, n) {
+function yi(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [_i(i.values, t), _i(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [vi(i.values, t), vi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3537,7 +3542,7 @@ function vi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function yi(e, t, n) {
+function bi(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3547,13 +3552,13 @@ function yi(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function bi(e) {
+function xi(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var xi = 60;
-function Si({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [bi(r.rows), bi(l)];
+var Si = 60;
+function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [xi(r.rows), xi(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3596,7 +3601,7 @@ function Si({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: vi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: yi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3612,7 +3617,7 @@ function Si({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: yi(n, r.rows, l).slice(0, xi).map((e) => [
+				rows: bi(n, r.rows, l).slice(0, Si).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3624,7 +3629,7 @@ function Si({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var Ci = {
+var wi = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3638,35 +3643,35 @@ var Ci = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function wi({ name: e }) {
+function Ti({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: Ci[e] })
+		children: /* @__PURE__ */ a("path", { d: wi[e] })
 	});
 }
 // src/views/scene.tsx
-var Ti = 40, Ei = 16, Di = 200;
-function Oi(e, t) {
+var Ei = 40, Di = 16, Oi = 200;
+function ki(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = Or.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = Oi(b, /^(lon|lng|long|longitude)$/i), S = Oi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = kr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = ki(b, /^(lon|lng|long|longitude)$/i), S = ki(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
 	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
 	let te = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", k = _.find((e) => e.key === te), A = te === "sphere", j = k?.x ?? ee(n.x, x ?? E[0]), M = k?.y ?? ee(n.y, S ?? E[1] ?? E[0]), N = k ? k.z : n.z ? b.find((e) => e.name === n.z) : void 0, P = n.colour ?? h[0]?.key ?? t.colour ?? "", F = k ? k.isEqual : j === x && M === S || t.isEqual, I = n.edge !== "no" && !k?.degrees, L = [
 		j,
 		M,
 		...N ? [N] : []
-	], ne = r(() => L.map((e) => !k && !A && !F && gr(e.values)), [
+	], ne = r(() => L.map((e) => !k && !A && !F && _r(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), re = n.log === "no" ? L.map(() => !1) : ne, ie = n.log !== "no" && ne.includes(!0), R = r(() => A ? Sr(x.values, S.values) : yr(L.map((e, t) => re[t] ? vr(e) : e), {
+	]), re = n.log === "no" ? L.map(() => !1) : ne, ie = n.log !== "no" && ne.includes(!0), R = r(() => A ? Cr(x.values, S.values) : br(L.map((e, t) => re[t] ? yr(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
 		isEdged: I
@@ -3688,7 +3693,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					e.signal.aborted || (ae.value = t);
 				} else {
 					let e = P.startsWith("column:") ? p.columns.find((e) => e.name === P.slice(7)) : void 0;
-					ae.value = e ? ar(e) : null;
+					ae.value = e ? or(e) : null;
 				}
 			} catch (t) {
 				e.signal.aborted || ([oe.value, ae.value] = [t, null]);
@@ -3705,13 +3710,13 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 	e(() => {
 		H.value = /* @__PURE__ */ new Set(), le.value = /* @__PURE__ */ new Map();
 	}, [G?.title]);
-	let q = (e) => K !== null && H.value.size > 0 && H.value.has(K.groupOf[e]), de = r(() => Mi(R, p.rows, K, B.value, H.value, u), [
+	let q = (e) => K !== null && H.value.size > 0 && H.value.has(K.groupOf[e]), de = r(() => Ni(R, p.rows, K, B.value, H.value, u), [
 		R,
 		K,
 		B.value,
 		H.value,
 		u
-	]), fe = r(() => B.value ? B.value.reduce((e, t) => e + t, 0) : 0, [B.value]), pe = r(() => Ni(R, K, H.value, u), [
+	]), fe = r(() => B.value ? B.value.reduce((e, t) => e + t, 0) : 0, [B.value]), pe = r(() => Pi(R, K, H.value, u), [
 		R,
 		K,
 		H.value,
@@ -3775,7 +3780,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(ji, {
+						children: [c, /* @__PURE__ */ a(Mi, {
 							columns: p,
 							numbers: b,
 							x: j.name,
@@ -3792,7 +3797,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						class: "framed",
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a($r, {
+							children: /* @__PURE__ */ a(ei, {
 								cloud: R,
 								paint: de,
 								theme: u,
@@ -3814,14 +3819,14 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								picked: me,
 								forced: n.renderer,
 								handle: ce,
-								onSelect: (e, t, n) => he(Ai(e, (e) => R.rowOf[e]), t, n),
+								onSelect: (e, t, n) => he(ji(e, (e) => R.rowOf[e]), t, n),
 								onPick: (e) => U.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
 									let t = R.rowOf[e], n = K?.groups.length ? Te(t) : "";
 									return {
-										title: n && n !== "no cluster" ? `${z ? "Cluster " : ""}${n} · ${we(t)}` : we(t),
+										title: n && n !== "no cluster" && n !== "no value" ? `${z ? "Cluster " : ""}${n} · ${we(t)}` : we(t),
 										text: Se(t),
-										colour: sr(K, t, u)
+										colour: cr(K, t, u)
 									};
 								}
 							})
@@ -3852,28 +3857,28 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => W.value = e,
-									children: /* @__PURE__ */ a(wi, { name: t })
+									children: /* @__PURE__ */ a(Ti, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ce.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(wi, { name: "plus" })
+									children: /* @__PURE__ */ a(Ti, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ce.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(wi, { name: "minus" })
+									children: /* @__PURE__ */ a(Ti, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ce.current?.fit(),
-									children: /* @__PURE__ */ a(wi, { name: "fit" })
+									children: /* @__PURE__ */ a(Ti, { name: "fit" })
 								})
 							]
 						})]
@@ -3932,7 +3937,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					U.value >= 0 && /* @__PURE__ */ a(Ri, {
+					U.value >= 0 && /* @__PURE__ */ a(zi, {
 						suffix: v,
 						columns: p,
 						row: U.value,
@@ -3941,7 +3946,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						probability: K?.probability?.[U.value] ?? null,
 						close: () => U.value = -1
 					}),
-					K && K.groups.length > 0 && /* @__PURE__ */ a(Pi, {
+					K && K.groups.length > 0 && /* @__PURE__ */ a(Fi, {
 						suffix: v,
 						grouping: K,
 						rows: p.rows,
@@ -3952,14 +3957,14 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						rename: (e, t) => le.value = new Map(le.value).set(e, t),
 						choose: (e, t) => he(_e(e), t, `${z ? "cluster " : `${K.title} `}${K.groups[e].name}`)
 					}),
-					K?.outliers && K.outliers.length > 0 && /* @__PURE__ */ a(Ii, {
+					K?.outliers && K.outliers.length > 0 && /* @__PURE__ */ a(Li, {
 						suffix: v,
 						outliers: K.outliers,
 						titleOf: we,
 						pick: (e) => U.value = e,
 						choose: () => he(K.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					K?.scale && /* @__PURE__ */ a(Li, {
+					K?.scale && /* @__PURE__ */ a(Ri, {
 						title: K.title,
 						...K.scale,
 						theme: u
@@ -3980,7 +3985,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			ue.value && /* @__PURE__ */ a(Si, {
+			ue.value && /* @__PURE__ */ a(Ci, {
 				suffix: v,
 				columns: p,
 				grouping: K,
@@ -3989,7 +3994,7 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				recipe: V.value.join(", "),
 				close: () => ue.value = null
 			}),
-			B.value && /* @__PURE__ */ a(zi, {
+			B.value && /* @__PURE__ */ a(Bi, {
 				keep: () => ue.value = {
 					rows: B.value,
 					recipe: V.value.join(", ")
@@ -4009,10 +4014,10 @@ function ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		]
 	});
 }
-function* Ai(e, t) {
+function* ji(e, t) {
 	for (let n of e) yield t(n);
 }
-function ji({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Mi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4058,11 +4063,11 @@ function ji({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function Mi(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => wr(or(e, a), 255)) ?? [], c = wr(sr(n && !n.scale ? {
+function Ni(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Tr(sr(e, a), 255)) ?? [], c = Tr(cr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => wr($n(t / 255, a), 255)), u = wr($n(NaN, a), 255), d = wr(Yn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Tr($n(t / 255, a), 255)), u = Tr($n(NaN, a), 255), d = Tr(Yn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4077,7 +4082,7 @@ function Mi(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Ni(e, t, n, r) {
+function Pi(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4096,16 +4101,16 @@ function Ni(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Ei ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: or(t, r),
+			text: t.name.length <= Di ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: sr(t, r),
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Ti), v = (e) => {
+function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Ei), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4131,7 +4136,7 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Ti && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Ei && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4172,7 +4177,7 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: or(o, r) }
+										style: { background: sr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4195,7 +4200,7 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(wi, { name: "pen" })
+								children: /* @__PURE__ */ a(Ti, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4204,7 +4209,7 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(wi, { name: "only" })
+								children: /* @__PURE__ */ a(Ti, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4213,7 +4218,7 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(wi, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(Ti, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4227,8 +4232,8 @@ function Pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Fi = 12;
-function Ii({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ii = 12;
+function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4253,7 +4258,7 @@ function Ii({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Fi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Ii).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4272,11 +4277,11 @@ function Ii({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Fi && /* @__PURE__ */ a("p", {
+			t.length > Ii && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Fi,
+					Ii,
 					" of ",
 					g(t.length),
 					"."
@@ -4285,7 +4290,7 @@ function Ii({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-function Li({ title: e, low: t, high: n, isLog: r, theme: i }) {
+function Ri({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4294,7 +4299,7 @@ function Li({ title: e, low: t, high: n, isLog: r, theme: i }) {
 			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: $n(t / 23, i) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: $n(t / 23, o) } }, t))
 			}),
 			/* @__PURE__ */ a("p", {
 				class: "ends",
@@ -4303,11 +4308,22 @@ function Li({ title: e, low: t, high: n, isLog: r, theme: i }) {
 					/* @__PURE__ */ a("span", { children: r ? "logarithmic" : "" }),
 					/* @__PURE__ */ a("span", { children: y(n) })
 				]
+			}),
+			i > 0 && /* @__PURE__ */ a("p", {
+				class: "note",
+				children: [
+					g(i),
+					" ",
+					i === 1 ? "row has" : "rows have",
+					" no value, and ",
+					i === 1 ? "is" : "are",
+					" grey."
+				]
 			})
 		]
 	});
 }
-function Ri({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function zi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4323,7 +4339,7 @@ function Ri({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(wi, { name: "close" })
+					children: /* @__PURE__ */ a(Ti, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4337,10 +4353,10 @@ function Ri({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function zi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Di; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Oi; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
@@ -4446,8 +4462,8 @@ function zi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-var Bi = 6e8;
-function Vi() {
+var Vi = 6e8;
+function Hi() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4472,7 +4488,7 @@ function Vi() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(Hi, {
+	return i ? /* @__PURE__ */ a(Ui, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4488,15 +4504,15 @@ function Vi() {
 		})]
 	});
 }
-function Hi({ path: t, name: n, dataset: r, choice: i }) {
+function Ui({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > Bi) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Bi / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > Vi) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Vi / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 		else return Wn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(Wi, {
+	}, []), s.value ? /* @__PURE__ */ a(Gi, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4528,7 +4544,7 @@ function Hi({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function Ui(e, t, n, r) {
+function Wi(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
@@ -4546,14 +4562,14 @@ function Ui(e, t, n, r) {
 					r(c),
 					r(u),
 					r(d)
-				]), s = nr(l, i);
-				return rr(s, i, a, o), s;
+				]), s = rr(l, i);
+				return ir(s, i, a, o), s;
 			}
 		});
 	}
 	return a.reverse();
 }
-function Wi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function Gi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4574,13 +4590,13 @@ function Wi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 			isEqual: /\/(positions|places)$/.test(t),
 			save: d
 		}), [i]),
-		sources: Ui(e, s, t, i.rows)
+		sources: Wi(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(ki, {
+	return /* @__PURE__ */ a(Ai, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { Vi as default };
+export { Hi as default };

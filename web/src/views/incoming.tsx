@@ -25,7 +25,7 @@ const FORMATS: [RegExp, string][] = [
 ];
 
 /// What those formats take that are easily taken for each other.
-const ABOUT: Record<string, string> = { csv: 'plain numbers', tsv: 'plain numbers', table: 'numbers, texts, dates, gaps' };
+const ABOUT: Record<string, string> = { csv: 'plain numbers', tsv: 'plain numbers', table: 'numbers, texts, gaps' };
 
 /// The columns that a format can keep.
 function usable(found: Look | null, format: string): Set<string> {

@@ -7,7 +7,7 @@ import type { Column, Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
 import { cloudOf, isSkewed, logarithm, sphereOf, type Cloud } from '../points/cloud.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
-import { byColumn, groupColour, NO_CLUSTER, rowColour, type Colouring } from '../state/clusters.ts';
+import { byColumn, groupColour, NO_CLUSTER, NO_VALUE, rowColour, type Colouring } from '../state/clusters.ts';
 import { row as csvRow } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
@@ -242,7 +242,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
               hint={(point) => {
                 const row = cloud.rowOf[point];
                 const cluster = grouping?.groups.length ? groupName(row) : '';
-                const title = cluster && cluster !== NO_CLUSTER ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
+                const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
                 return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
               }}
             />
@@ -513,7 +513,7 @@ function Outliers({ suffix, outliers, titleOf, pick, choose }: { suffix: string;
   );
 }
 
-function Scale({ title, low, high, isLog, theme }: { title: string; low: number; high: number; isLog: boolean; theme: Theme }) {
+function Scale({ title, low, high, isLog, gaps, theme }: { title: string; low: number; high: number; isLog: boolean; gaps: number; theme: Theme }) {
   return (
     <section class="card" aria-label={`Scale of ${title}`}>
       <h2>{title}</h2>
@@ -521,6 +521,7 @@ function Scale({ title, low, high, isLog, theme }: { title: string; low: number;
         {Array.from({ length: 24 }, (_, at) => <i key={at} style={{ background: scaleColour(at / 23, theme) }} />)}
       </div>
       <p class="ends"><span>{figure(low)}</span><span>{isLog ? 'logarithmic' : ''}</span><span>{figure(high)}</span></p>
+      {gaps > 0 && <p class="note">{count(gaps)} {gaps === 1 ? 'row has' : 'rows have'} no value, and {gaps === 1 ? 'is' : 'are'} grey.</p>}
     </section>
   );
 }
