@@ -85,6 +85,9 @@ $(MPI_ENVIRONMENT)/.installed: crates/ranks-mpi/tests/requirements.txt
 web: ## build the viewer that lehr serve shows, from web/ into web/dist (Node.js 20 or newer)
 	@$(PYTHON) tools/web.py build
 
+dashboard-pictures: ## draw the pictures of the viewer in docs/guide/dashboard anew, of data in datasets/ (Node.js 20, Chromium)
+	@$(PYTHON) tools/web.py pictures $(TARGET)/release/lehr
+
 test-web: need ## types and unit tests of the viewer, web/dist against its sources, sizes, tests in Chromium; what lacks Node.js or Chromium is NOT RUN
 	@cargo build --release -p lehr
 	@$(PYTHON) tools/web.py check $(TARGET)/release/lehr

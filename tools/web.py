@@ -2,6 +2,7 @@
 
 Usage: web.py check LEHR   all of it; the tests in Chromium run on nodes of the command LEHR
        web.py build        builds web/dist anew
+       web.py pictures LEHR   draws the pictures of the guide and the README anew
 
 Without Node.js, its packages or Chromium, a part cannot run. Then the gate says NOT RUN, and why, and passes; where LEHR_WEB_REQUIRED is set it fails,
 since somebody relies on it there. A viewer that nobody checks is no reason to keep a developer without Node.js from the other gates.
@@ -163,12 +164,22 @@ def build():
     return code or check_sizes()
 
 
+def pictures(command):
+    trouble = node_trouble() or chromium_trouble()
+    if trouble:
+        print(f"web: {trouble}", file=sys.stderr)
+        return 4
+    return install() or run("npm", "run", "--silent", "pictures", LEHR_COMMAND=str(Path(command).resolve()))
+
+
 def main(arguments):
     match arguments:
         case ["check", command]:
             return check(command)
         case ["build"]:
             return build()
+        case ["pictures", command]:
+            return pictures(command)
         case _:
             print(__doc__, file=sys.stderr)
             return 2

@@ -22,6 +22,7 @@ from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 from lehr.distances import METRIC, Metric, of_rows
 from lehr.kmeans import KMeans
 
@@ -33,7 +34,7 @@ _SPONGE_PRIOR = 0.1
 _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
-class _Annealed(SavedMixin):
+class _Annealed(ShownMixin, SavedMixin):
     """The result of both clusterings."""
 
     labels_: NDArray[np.int32]

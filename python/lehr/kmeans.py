@@ -20,6 +20,7 @@ from lehr._means import MeansMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 from lehr._starts import as_matrix, drawn, rows_of
 
 __all__ = ["KMeans"]
@@ -71,7 +72,7 @@ class _Fit:
         )
 
 
-class KMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
+class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
 
     Use it to compare, or if you know k-means: :class:`DAClustering` finds in one run a result that takes this many starts. An iteration leaves out centres that

@@ -17,13 +17,14 @@ from lehr._items import ItemsMixin, refuse_unknown
 from lehr._model import SavedMixin, tell
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 from lehr.distances import METRIC, Metric
 
 __all__ = ["KMedoids"]
 __dir__ = listed(__all__)
 
 
-class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """K-medoids by FasterPAM: each cluster is about one of its items, its medoid.
 
     The medoids of a greedy start are swapped for other items while a swap lowers the sum of dissimilarities to the nearest medoid. Nothing is drawn at

@@ -20,6 +20,7 @@ from lehr._items import not_negative, refuse_negative
 from lehr._model import SavedMixin, symmetric, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 from lehr.distances import METRIC, Metric, of_rows, takes_gaps, takes_sparse
 from lehr.topographic import GTM
 
@@ -36,7 +37,7 @@ _STARTS = {"classical": "Classical", "random": "Random", "classical_mds": "Class
 _STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 
 
-class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """Multidimensional scaling by majorisation.
 
     Places items in few dimensions so that their distances are near their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with

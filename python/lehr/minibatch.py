@@ -18,6 +18,7 @@ from lehr._means import MeansMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 
 __all__ = ["MiniBatchKMeans"]
 __dir__ = listed(__all__)
@@ -55,7 +56,7 @@ class _Stream:
         return x[:rows], None if w is None else w[:rows]
 
 
-class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, SavedMixin):
+class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     """Mini-batch k-means: clusters of a stream, or of a table larger than memory, in one pass.
 
     An approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of its rows so far. Only one

@@ -18,6 +18,7 @@ from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 
 __all__ = ["DAGaussianMixture"]
 __dir__ = listed(__all__)
@@ -28,7 +29,7 @@ _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
 
-class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, SavedMixin):
+class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
     Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be

@@ -1,4 +1,4 @@
-"""The interactive report of the command, shown in a notebook.
+"""The interactive report, shown in a notebook: of a run of the command, or of a fitted estimator (``model.show(X)``).
 
 ``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside
 their results. It has figures, tables that you can sort, and pictures that you can explore. It is one file that loads nothing, so a cell of your notebook can show it as
@@ -11,7 +11,7 @@ import html
 import os
 from pathlib import Path
 
-from lehr import _checks
+from lehr import _checks, _native
 from lehr._names import listed
 
 __all__ = ["Report", "show"]
@@ -23,7 +23,7 @@ _BEGINNING = "<!doctype html"
 
 
 class Report:
-    """A page that the command wrote; as the last value of a notebook's cell it is shown there.
+    """A page that the command wrote, or that ``show`` of an estimator made; as the last value of a notebook's cell it is shown there.
 
     Its scripts run in a frame of their own, which cannot reach the notebook, its cells or the network address that it came from. The page is a part of the cell's output, so a notebook that is kept shows it without the folder.
 
@@ -36,8 +36,8 @@ class Report:
 
     Attributes
     ----------
-    path : pathlib.Path
-        The page.
+    path : pathlib.Path or None
+        The page as a file; ``None`` of an estimator's.
     page : str
         The report as HTML.
     height : int
@@ -59,28 +59,68 @@ class Report:
     '<iframe'
     """
 
+    path: Path | None
+
     def __init__(self, results: str | os.PathLike[str], *, height: int = 720) -> None:
-        pixels = _checks.integer("height", height)
-        if not pixels:
-            raise _checks.wrong("height", "pixels above 0", height)
+        self.height = _pixels(height)
         path = Path(results)
-        self.path, self.height = path / _PAGE if path.is_dir() else path, pixels
+        path = path / _PAGE if path.is_dir() else path
         try:
-            self.page = self.path.read_text(encoding="utf-8")
+            page = path.read_text(encoding="utf-8")
         except FileNotFoundError as cause:
-            raise FileNotFoundError(cause.errno, f"there is no page. The command writes one beside its results: {cause.strerror}", str(self.path)) from cause
+            raise FileNotFoundError(cause.errno, f"there is no page. The command writes one beside its results: {cause.strerror}", str(path)) from cause
         except UnicodeDecodeError as cause:
-            raise ValueError(f"{self.path} is no text: {cause}") from cause
-        if not self.page.lstrip().lower().startswith(_BEGINNING):
-            raise ValueError(f"{self.path} is no page in HTML.")
+            raise ValueError(f"{path} is no text: {cause}") from cause
+        if not page.lstrip().lower().startswith(_BEGINNING):
+            raise ValueError(f"{path} is no page in HTML.")
+        self.path, self._title, self.page = path, str(path), page
+
+    @classmethod
+    def _of(cls, title: str, page: str, height: int) -> Report:
+        """The page of an estimator."""
+        report = object.__new__(cls)
+        report.path, report._title = None, title
+        report.page, report.height = page, _pixels(height)
+        return report
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all. It needs nothing else, so you can send it to somebody.
+
+        Parameters
+        ----------
+        path : path-like
+            A file there before is replaced.
+
+        Raises
+        ------
+        OSError
+            If the folder cannot be written to or the disk is full.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile, lehr
+        >>> X = [[0.0, 1.0], [1.0, 1.5], [10.0, 2.0], [12.0, 1.0]]
+        >>> path = pathlib.Path(tempfile.mkdtemp(), "clusters.html")
+        >>> lehr.KMeans(2).fit(X).show(X).save(path)
+        >>> path.read_text(encoding="utf-8")[:15]
+        '<!doctype html>'
+        """
+        _native.write_text(path, self.page)
 
     def __repr__(self) -> str:
-        return f"Report({str(self.path)!r})"
+        return f"Report({self._title!r})"
 
     def _repr_html_(self) -> str:
         # Without the right to its origin a script in it has none that anything else has.
         page = html.escape(self.page, quote=True)
-        return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" width="100%" height="{self.height}" style="border:0" title="{html.escape(str(self.path))}"></iframe>'
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" width="100%" height="{self.height}" style="border:0" title="{html.escape(self._title)}"></iframe>'
+
+
+def _pixels(height: int) -> int:
+    pixels = _checks.integer("height", height)
+    if not pixels:
+        raise _checks.wrong("height", "pixels above 0", height)
+    return pixels
 
 
 def show(results: str | os.PathLike[str], *, height: int = 720) -> Report:

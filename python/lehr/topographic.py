@@ -17,6 +17,7 @@ from lehr._learnt import LearntMixin
 from lehr._model import SavedMixin, table, tell, weights
 from lehr._names import listed
 from lehr._progress import Watch
+from lehr._shown import ShownMixin
 
 __all__ = ["GTM"]
 __dir__ = listed(__all__)
@@ -25,7 +26,7 @@ _FLOATS = (np.float64, np.float32)
 _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 
 
-class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, SavedMixin):
+class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """Generative topographic mapping, annealed.
 
     A grid of nodes on a line, a plane or a cube is stretched through the space of your rows by a smooth function. Each node is a Gaussian of one width for all.

@@ -53,7 +53,7 @@ def test_is_documented_with_parameters_and_an_example(name, thing):
 
 
 EXAMPLES = [
-    "_centers", "_download", "_explained", "_items", "_job", "_learnt", "_load", "_model", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
+    "_centers", "_download", "_explained", "_items", "_job", "_learnt", "_load", "_model", "_shown", "cluster", "datasets", "distances", "explanation", "kmeans", "kmedoids", "manifold", "mixture",
     "plot", "preparation", "ranks", "report", "runtime", "services", "tables", "topographic",
 ]  # fmt: skip
 

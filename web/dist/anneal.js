@@ -1,5 +1,5 @@
 import { C as e, T as t, a as n, b as r, o as i, s as a, w as o } from "./app.js";
-import { a as s, o as c, r as l, t as u } from "./chart.js";
+import { i as s, o as c, s as l, t as u } from "./chart.js";
 // src/state/course.ts
 function d(e) {
 	let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
@@ -50,7 +50,8 @@ function h(e) {
 // src/views/anneal.tsx
 var g = {
 	strip: 34,
-	tree: 180
+	tree: 180,
+	branch: 34
 }, _ = {
 	left: 12,
 	right: 12
@@ -179,15 +180,15 @@ function x({ falling: i, lasting: u, splits: d, now: f, look: m }) {
 		let e = new ResizeObserver(([e]) => y.value = Math.max(200, Math.round(e.contentRect.width)));
 		return e.observe(v.current), () => e.disconnect();
 	}, []);
-	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? g.tree : 0, O = (e) => 12 + (g.tree - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
+	let { branches: b, until: x } = t(() => p(d), [d]), [S, C] = [i[0].temperature, i[i.length - 1].temperature], w = y.value - _.left - _.right, T = (e) => _.left + w * Math.log(S / Math.min(S, Math.max(C, e))) / Math.log(S / C), E = b.length > 1, D = E ? Math.min(g.tree, 28 + g.branch * b.length) : 0, O = (e) => 12 + (D - 28) * (e + .5) / b.length, k = x ?? C, A = D + g.strip, j = h(u);
 	return /* @__PURE__ */ n("div", {
 		class: "course",
 		children: [
 			/* @__PURE__ */ n("div", {
 				class: "tools under",
-				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(l, {
+				children: [/* @__PURE__ */ n("h3", { children: E ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ n(s, {
 					name: "Splits",
-					make: () => c(v.current.querySelector("svg"), y.value, A, s())
+					make: () => l(v.current.querySelector("svg"), y.value, A, c())
 				})]
 			}),
 			/* @__PURE__ */ n("div", {

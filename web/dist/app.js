@@ -37,33 +37,33 @@ function C(e, t) {
 	for (var n; t < e.__k.length; t++) if ((n = e.__k[t]) && n.__e) return n.__e;
 	return typeof e.type != "function" || e.props.__P ? null : C(e);
 }
-function ee(t) {
+function w(t) {
 	var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-	s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), ae(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, A(a, n, o), r.__ = r.__e = null, n.__e != i && w(n));
+	s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), ie(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, j(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 }
-function w(e) {
+function T(e) {
 	if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
 		return t && (e.__e = t.__e);
-	}), w(e);
+	}), T(e);
 }
-function T(t) {
-	(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(E);
+function E(t) {
+	(8 & t.__g || (t.__g |= 8, r.push(t), a++)) && i == e.debounceRendering || ((i = e.debounceRendering) || queueMicrotask)(D);
 }
-function E() {
+function D() {
 	try {
-		for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && ee(e);
+		for (var e, t = 1; r.length;) r.length > t && r.sort(o), e = r.shift(), t = r.length, 8 & e.__g && w(e);
 	} finally {
-		(a = r.length) && (i || queueMicrotask)(E);
+		(a = r.length) && (i || queueMicrotask)(D);
 	}
 }
-function te(e, t, n, r, i, a, o, s, c, l, u) {
+function ee(e, t, n, r, i, a, o, s, c, l, u) {
 	var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-	for (c = ne(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = ae(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && j(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = D(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+	for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = ie(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && M(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 	return n.__e = _, c;
 }
-function ne(e, t, n, r, i) {
+function te(e, t, n, r, i) {
 	var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
-	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = re(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+	for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = ne(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
 	if (y) {
 		for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
 			for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
@@ -71,21 +71,21 @@ function ne(e, t, n, r, i) {
 		}
 		for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 	}
-	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), le(s, s));
+	if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ce(s, s));
 	return r;
 }
-function D(e, t, n, r) {
+function O(e, t, n, r) {
 	var i, a, o, s;
 	if (typeof e.type == "function") {
 		if (e.props.__P) return t;
-		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = D(i[a], t, n, !1));
+		if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
 		return t;
 	}
 	for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
 	for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
 	return t;
 }
-function re(e, t, n, r) {
+function ne(e, t, n, r) {
 	var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
 	if (s === null && a == null || c && a == s.key && o == s.type) return n;
 	if (r > +!!c) {
@@ -94,18 +94,18 @@ function re(e, t, n, r) {
 	}
 	return -1;
 }
-function ie(e, t, n) {
+function re(e, t, n) {
 	n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
 }
-function O(e, t, n, r, i) {
+function k(e, t, n, r, i) {
 	var a, o;
 	if (t == "style") {
 		if (typeof n == "string") e.style.cssText = n;
 		else {
-			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || ie(e.style, t);
-			if (n) for (t in n) r && n[t] == r[t] || ie(e.style, t, n[t]);
+			if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || re(e.style, t);
+			if (n) for (t in n) r && n[t] == r[t] || re(e.style, t, n[t]);
 		}
-	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = k(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+	} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = A(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
 	else {
 		if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
 		else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
@@ -116,7 +116,7 @@ function O(e, t, n, r, i) {
 		n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
 	}
 }
-function k(t) {
+function A(t) {
 	return function(n) {
 		var r = this.__e;
 		if (r) {
@@ -126,58 +126,58 @@ function k(t) {
 		}
 	};
 }
-function ae(t, n, r, i, a, o, s, c, l, u) {
-	var f, m, g, y, b, ee, w, T, E, ne, D, re, ie, O, k, ae, A, j, M = n.type;
+function ie(t, n, r, i, a, o, s, c, l, u) {
+	var f, m, g, y, b, w, T, E, D, te, O, ne, re, k, A, ie, j, M, N = n.type;
 	if (n.constructor !== d) return null;
-	128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = oe(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
-	n: if (typeof M == "function") {
+	128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = ae(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+	n: if (typeof N == "function") {
 		g = s.length;
 		try {
-			if (T = n.props, E = (f = M.prototype) && f.render, ne = (f = M.contextType) && i[f.__c], D = f ? ne ? ne.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (E ? n.__c = y = new M(T, D) : (n.__c = y = new S(T, D), y.constructor = M, y.render = ue), ne && ne.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), E && (y.__s || (y.__s = y.state), M.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, M.getDerivedStateFromProps(T, y.__s)))), b = y.props, ee = y.state, y.__v = n, r.__c) {
-				if (T !== b && E && !M.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(T, D), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(T, y.__s, D)) {
-					n.__v != r.__v && (y.props = T, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
+			if (E = n.props, D = (f = N.prototype) && f.render, te = (f = N.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new N(E, O) : (n.__c = y = new S(E, O), y.constructor = N, y.render = le), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), N.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, N.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+				if (E !== b && D && !N.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
+					n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 						e && (e.__ = n);
 					}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
 					break n;
 				}
-				y.componentWillUpdate && y.componentWillUpdate(T, y.__s, D), E && y.componentDidUpdate && y.__h.push(function() {
-					y.componentDidUpdate(b, ee, w);
+				y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
+					y.componentDidUpdate(b, w, T);
 				});
-			} else E && !M.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), E && y.componentDidMount && y.__h.push(y.componentDidMount);
-			y.context = D, y.props = T, y.__P = t, y.__g &= -5, re = e.__r, ie = E ? 25 : 0;
+			} else D && !N.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+			y.context = O, y.props = E, y.__P = t, y.__g &= -5, ne = e.__r, re = D ? 25 : 0;
 			do
-				y.__g &= -9, re && re(n), f = y.render(y.props, y.state = y.__s, y.context);
-			while (8 & y.__g && ++ie < 25);
-			E && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), E && r.__c && y.getSnapshotBeforeUpdate && (w = y.getSnapshotBeforeUpdate(b, ee)), O = f && f.type === x && f.key == null ? f.props.children : f, T.__P && (f = c, a = (t = T.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-				e && le(e, e);
-			}), r.__k = null), c = r.__k ? C(r, 0) : null), c = te(t, h(O) ? O : [O], n, r, i, a, o, s, c, l, u), T.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+				y.__g &= -9, ne && ne(n), f = y.render(y.props, y.state = y.__s, y.context);
+			while (8 & y.__g && ++re < 25);
+			D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), k = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+				e && ce(e, e);
+			}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(k) ? k : [k], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 		} catch (t) {
 			if (s.length = g, n.__v = null, l || o) {
 				if (t && t.then) {
 					if (n.__u |= 128 | l, o) {
-						for (~(A = o.indexOf(c || void 0)) || (A = o.length); (j = o[A - 1]) && j.nodeType == 8;) A--;
-						for (; A < o.length; A++) if (j = o[A]) {
-							if (o[A] = null, k) {
-								if (j == ae) break;
+						for (~(j = o.indexOf(c || void 0)) || (j = o.length); (M = o[j - 1]) && M.nodeType == 8;) j--;
+						for (; j < o.length; j++) if (M = o[j]) {
+							if (o[j] = null, A) {
+								if (M == ie) break;
 							} else {
-								if (j.nodeType != 8) break;
-								j.data.startsWith("$s") && (ae = oe(k = j));
+								if (M.nodeType != 8) break;
+								M.data.startsWith("$s") && (ie = ae(A = M));
 							}
 						}
 					}
-					if (!k) {
+					if (!A) {
 						for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
-						k = c;
+						A = c;
 					}
-					(f = oe(k = n.__c.__z || (n.__c.__z = k))) ? (n.__e = k, c = f) : n.__e = c, c &&= c.nextSibling;
+					(f = ae(A = n.__c.__z || (n.__c.__z = A))) ? (n.__e = A, c = f) : n.__e = c, c &&= c.nextSibling;
 				} else o && o.some(v);
 			} else n.__e = r.__e;
-			n.__k ||= r.__k || [], t && t.then || se(n), e.__e(t, n, r);
+			n.__k ||= r.__k || [], t && t.then || oe(n), e.__e(t, n, r);
 		}
-	} else c = n.__e = ce(r.__e, n, r, i, a, o, s, l, u, t);
+	} else c = n.__e = se(r.__e, n, r, i, a, o, s, l, u, t);
 	return (f = e.diffed) && f(n), c;
 }
-function oe(e, t) {
+function ae(e, t) {
 	if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
 		if (e.nodeType == 8) {
 			if (e.data.startsWith("$s")) n++;
@@ -186,11 +186,11 @@ function oe(e, t) {
 		t && t.push(e);
 	}
 }
-function se(e) {
-	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(se));
+function oe(e) {
+	e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(oe));
 }
-function A(t, n, r) {
-	for (var i = 0; i < r.length;) j(r[i++], r[i++], r[i++]);
+function j(t, n, r) {
+	for (var i = 0; i < r.length;) M(r[i++], r[i++], r[i++]);
 	e.__c && e.__c(n, t), t.some(function(n) {
 		try {
 			t = n.__h, n.__h = [], t.some(function(e) {
@@ -201,36 +201,36 @@ function A(t, n, r) {
 		}
 	});
 }
-function ce(t, n, r, i, a, o, s, c, l, u) {
-	var d, p, _, y, b, x, S, ee, w = r.props || f, T = n.props, E = n.type;
-	if (E == "svg" ? a = "http://www.w3.org/2000/svg" : E == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
-		for (d = 0; d < o.length; d++) if ((b = o[d]) && (E ? b.localName == E : b.nodeType == 3)) {
+function se(t, n, r, i, a, o, s, c, l, u) {
+	var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
+	if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
+		for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
 			t = b, o[d] = null;
 			break;
 		}
 	}
 	if (!t) {
-		if (ee = u.ownerDocument || document, !E) return ee.createTextNode(T);
-		t = ee.createElementNS(a, E, T.is ? T : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
+		if (w = u.ownerDocument || document, !D) return w.createTextNode(E);
+		t = w.createElementNS(a, D, E.is ? E : u), c &&= (e.__m && e.__m(n, o), !1), o = null;
 	}
-	if (E) {
-		if (u = E == "template" && t.content || t, o = E == "textarea" && T.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (w = {}, d = 0; d < t.attributes.length; d++) w[(b = t.attributes[d]).name] = b.value;
-		for (d in w) b = w[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in T || d == "value" && "defaultValue" in T || d == "checked" && "defaultChecked" in T || O(t, d, null, b, a);
-		for (d in T) b = T[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || w[d] === b || O(t, d, b, w[d], a);
-		p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (E == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(E)) && (a = "http://www.w3.org/1999/xhtml"), te(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && E != "textarea" || (d = "value", E == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (E != "progress" || x) || O(t, d, x, w[d], a), d = "checked", S != null && S != t[d] && O(t, d, S, w[d], a));
-	} else w === T || c && t.data == T || (t.data = T);
+	if (D) {
+		if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
+		for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || k(t, d, null, b, a);
+		for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || k(t, d, b, T[d], a);
+		p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || k(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && k(t, d, S, T[d], a));
+	} else T === E || c && t.data == E || (t.data = E);
 	return t;
 }
-function j(t, n, r, i) {
+function M(t, n, r, i) {
 	try {
 		typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 	} catch (t) {
 		e.__e(t, r);
 	}
 }
-function le(t, n, r) {
+function ce(t, n, r) {
 	var i, a, o, s;
-	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || j(i, null, n, t), i = t.__c) {
+	if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || M(i, null, n, t), i = t.__c) {
 		if (i.componentWillUnmount) try {
 			i.componentWillUnmount();
 		} catch (t) {
@@ -238,15 +238,15 @@ function le(t, n, r) {
 		}
 		i.__P = i.__n = null;
 	}
-	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && le(i[s], n, typeof t.type != "function" || r && !t.props.__P);
-	!r && (i = t.__c) && (i = i.__z) && (a = oe(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+	if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ce(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+	!r && (i = t.__c) && (i = i.__z) && (a = ae(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 }
-function ue(e, t, n) {
+function le(e, t, n) {
 	return this.constructor(e, n);
 }
-function M(t, n) {
+function N(t, n) {
 	var r, i, a, o;
-	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], ae(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), A(a, n.__k, o), n.__k.props.children = null;
+	e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], ie(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), j(a, n.__k, o), n.__k.props.children = null;
 }
 e = { __e: function(e, t, n, r) {
 	for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -262,39 +262,39 @@ e = { __e: function(e, t, n, r) {
 	return e != null && e.constructor === d;
 }, S.prototype.setState = function(e, t) {
 	var n = this.__s;
-	n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), T(this)));
+	n && n != this.state || (n = this.__s = _({}, this.state)), typeof e == "function" && (e = e(_({}, n), this.props)), e && (_(n, e), this.__v && (t && this.__k.push(t), E(this)));
 }, S.prototype.forceUpdate = function(e) {
-	this.__v && (this.__g |= 4, e && this.__h.push(e), T(this));
+	this.__v && (this.__g |= 4, e && this.__h.push(e), E(this));
 }, S.prototype.render = x, r = [], a = 0, o = function(e, t) {
 	return e.__v.__b - t.__v.__b;
 }, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
 // node_modules/preact/hooks/dist/hooks.mjs
-var de, N, fe, pe, me = Object.is, he = 0, ge = [], _e = [], P = e, ve = P.__b, ye = P.__r, be = P.diffed, xe = P.__c, Se = P.unmount, Ce = P.__;
-function we(e, t) {
-	P.__h && P.__h(N, e, he || t), he = 0;
-	var n = N.__H || (N.__H = {
+var ue, P, de, fe, pe = Object.is, me = 0, he = [], ge = [], F = e, _e = F.__b, ve = F.__r, ye = F.diffed, be = F.__c, xe = F.unmount, Se = F.__;
+function Ce(e, t) {
+	F.__h && F.__h(P, e, me || t), me = 0;
+	var n = P.__H || (P.__H = {
 		__: [],
 		__h: []
 	});
 	return e >= n.__.length && n.__.push({}), n.__[e];
 }
-function Te(e) {
-	return he = 1, Ee(Le, e);
+function we(e) {
+	return me = 1, Te(Ie, e);
 }
-function Ee(e, t, n) {
-	var r = we(de++, 2);
-	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Le(void 0, t), function(e) {
+function Te(e, t, n) {
+	var r = Ce(ue++, 2);
+	if (r.t = e, !r.__c && (r.__ = [n ? n(t) : Ie(void 0, t), function(e) {
 		var t = (r.__N || r.__)[0], n = r.t(t, e);
-		me(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
-	}], r.__c = N, !N.__f)) {
-		N.__f = !0;
-		var i = N.shouldComponentUpdate;
-		N.shouldComponentUpdate = function(e, t, n) {
+		pe(t, n) || (r.__N = [n, r.__[1]], r.__c.setState({}));
+	}], r.__c = P, !P.__f)) {
+		P.__f = !0;
+		var i = P.shouldComponentUpdate;
+		P.shouldComponentUpdate = function(e, t, n) {
 			var r = this.__H;
 			if (!r) return !0;
 			var a = !1, o = this.props != e;
 			if (r.__.some(function(e) {
-				e.__N && (a = !0, me(e.__[0], e.__N[0]) || (o = !0));
+				e.__N && (a = !0, pe(e.__[0], e.__N[0]) || (o = !0));
 			}), i) {
 				var s = i.call(this, e, t, n);
 				return a ? s || o : s;
@@ -304,75 +304,75 @@ function Ee(e, t, n) {
 	}
 	return r.__;
 }
-function F(e, t) {
-	var n = we(de++, 3);
-	!P.__s && Ie(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, N.__H.__h.push(n));
+function I(e, t) {
+	var n = Ce(ue++, 3);
+	!F.__s && Fe(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, P.__H.__h.push(n));
 }
-function De(e) {
-	return he = 5, Oe(function() {
+function Ee(e) {
+	return me = 5, De(function() {
 		return { current: e };
 	}, []);
 }
-function Oe(e, t) {
-	var n = we(de++, 7);
-	return Ie(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
+function De(e, t) {
+	var n = Ce(ue++, 7);
+	return Fe(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 }
-function ke(e) {
-	var t = we(de++, 10), n = Te();
-	return t.__ = e, N.componentDidCatch || (N.componentDidCatch = function(e, r) {
+function Oe(e) {
+	var t = Ce(ue++, 10), n = we();
+	return t.__ = e, P.componentDidCatch || (P.componentDidCatch = function(e, r) {
 		t.__ && t.__(e, r), n[1](e);
 	}), [n[0], function() {
 		return n[1]();
 	}];
 }
-function Ae() {
+function ke() {
 	var e;
 	do {
-		for (; e = _e.shift();) try {
-			Pe(e);
+		for (; e = ge.shift();) try {
+			Ne(e);
 		} catch (t) {
-			P.__e(t, { __: (e = e.__P) && e.__v });
+			F.__e(t, { __: (e = e.__P) && e.__v });
 		}
-		for (; e = ge.shift();) {
+		for (; e = he.shift();) {
 			var t = e.__H;
 			if (e.__P && t) try {
-				t.__h.some(Pe), t.__h.some(Fe), t.__h = [];
+				t.__h.some(Ne), t.__h.some(Pe), t.__h = [];
 			} catch (n) {
-				t.__h = [], P.__e(n, e.__v);
+				t.__h = [], F.__e(n, e.__v);
 			}
 		}
-	} while (_e.length);
+	} while (ge.length);
 }
-P.__b = function(e) {
-	N = null, ve && ve(e);
-}, P.__ = function(e, t) {
-	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), Ce && Ce(e, t);
-}, P.__r = function(e) {
-	ye && ye(e), de = 0;
-	var t = (N = e.__c).__H;
-	t && (fe == N ? N.__h = [] : (t.__h.some(Pe), t.__h.some(Fe), de = 0), t.__h = [], t.__.some(function(e) {
+F.__b = function(e) {
+	P = null, _e && _e(e);
+}, F.__ = function(e, t) {
+	e && t.__k && t.__k.__m && (e.__m = t.__k.__m), Se && Se(e, t);
+}, F.__r = function(e) {
+	ve && ve(e), ue = 0;
+	var t = (P = e.__c).__H;
+	t && (de == P ? P.__h = [] : (t.__h.some(Ne), t.__h.some(Pe), ue = 0), t.__h = [], t.__.some(function(e) {
 		e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-	})), fe = N;
-}, P.diffed = function(e) {
-	be && be(e);
+	})), de = P;
+}, F.diffed = function(e) {
+	ye && ye(e);
 	var t = e.__c;
-	t && t.__H && (t.__H.__h.length && Ne(ge.push(t)), t.__H.__.some(function(e) {
+	t && t.__H && (t.__H.__h.length && Me(he.push(t)), t.__H.__.some(function(e) {
 		e.u && (e.__H = e.u);
-	})), fe = N = null;
-}, P.__c = function(e, t) {
+	})), de = P = null;
+}, F.__c = function(e, t) {
 	t.some(function(e) {
 		try {
-			e.__h.some(Pe), e.__h = e.__h.filter(function(e) {
-				return !e.__ || Fe(e);
+			e.__h.some(Ne), e.__h = e.__h.filter(function(e) {
+				return !e.__ || Pe(e);
 			});
 		} catch (t) {
 			e.__h = [function() {
 				throw t;
 			}];
 		}
-	}), xe && xe(e, t);
-}, P.unmount = function(e) {
-	Se && Se(e);
+	}), be && be(e, t);
+}, F.unmount = function(e) {
+	xe && xe(e);
 	var t, n, r = e.__c;
 	r && r.__H && (r.__H.__.some(function(r) {
 		try {
@@ -381,57 +381,57 @@ P.__b = function(e) {
 					for (n = e.__; n && (!n.__c || !n.__c.__P);) n = n.__;
 					n &&= n.__c;
 				}
-				r.__P = n, Ne(_e.push(r));
-			} else Pe(r);
+				r.__P = n, Me(ge.push(r));
+			} else Ne(r);
 		} catch (e) {
 			t = e;
 		}
-	}), r.__H = void 0, t && P.__e(t, r.__v));
+	}), r.__H = void 0, t && F.__e(t, r.__v));
 };
-var je = typeof requestAnimationFrame == "function";
-function Me(e) {
+var Ae = typeof requestAnimationFrame == "function";
+function je(e) {
 	var t, n = function() {
-		clearTimeout(r), je && cancelAnimationFrame(t), setTimeout(e);
+		clearTimeout(r), Ae && cancelAnimationFrame(t), setTimeout(e);
 	}, r = setTimeout(n, 35);
-	je && (t = requestAnimationFrame(n));
+	Ae && (t = requestAnimationFrame(n));
+}
+function Me(e) {
+	e != 1 && fe == F.requestAnimationFrame || ((fe = F.requestAnimationFrame) || je)(ke);
 }
 function Ne(e) {
-	e != 1 && pe == P.requestAnimationFrame || ((pe = P.requestAnimationFrame) || Me)(Ae);
+	var t = P, n = e.__c;
+	typeof n == "function" && (e.__c = void 0, n()), P = t;
 }
 function Pe(e) {
-	var t = N, n = e.__c;
-	typeof n == "function" && (e.__c = void 0, n()), N = t;
+	var t = P;
+	e.__c = e.__(), P = t;
 }
-function Fe(e) {
-	var t = N;
-	e.__c = e.__(), N = t;
-}
-function Ie(e, t) {
+function Fe(e, t) {
 	return !e || e.length != t.length || t.some(function(t, n) {
-		return !me(t, e[n]);
+		return !pe(t, e[n]);
 	});
 }
-function Le(e, t) {
+function Ie(e, t) {
 	return typeof t == "function" ? t(e) : t;
 }
 // node_modules/@preact/signals-core/dist/signals-core.module.js
-var Re = Symbol.for("preact-signals");
-function ze() {
-	if (L > 1) L--;
+var Le = Symbol.for("preact-signals");
+function Re() {
+	if (R > 1) R--;
 	else {
 		var e, t = !1;
 		for ((function() {
-			var e = qe;
-			for (qe = void 0; e !== void 0;) {
+			var e = Ke;
+			for (Ke = void 0; e !== void 0;) {
 				var t = e.S;
 				if (t.v === e.v) for (var n = t.t; n !== void 0; n = n.x) n.i === e.i && (n.i = t.i);
 				e = e.o;
 			}
-		})(); Ue !== void 0;) {
-			var n = Ue;
-			for (Ue = void 0, We++; n !== void 0;) {
+		})(); He !== void 0;) {
+			var n = He;
+			for (He = void 0, Ue++; n !== void 0;) {
 				var r = n.u;
-				if (n.u = void 0, n.f &= -3, !(8 & n.f) && Xe(n)) try {
+				if (n.u = void 0, n.f &= -3, !(8 & n.f) && Ye(n)) try {
 					n.c();
 				} catch (n) {
 					t ||= (e = n, !0);
@@ -439,116 +439,116 @@ function ze() {
 				n = r;
 			}
 		}
-		if (We = 0, L--, t) throw e;
+		if (Ue = 0, R--, t) throw e;
 	}
 }
-function Be(e) {
-	if (L > 0) return e();
-	Ke = ++Ge, L++;
+function ze(e) {
+	if (R > 0) return e();
+	Ge = ++We, R++;
 	try {
 		return e();
 	} finally {
-		ze();
+		Re();
 	}
 }
-var Ve, I = void 0;
-function He(e) {
-	var t = I, n = Ve;
-	I = void 0, Ve = void 0;
+var Be, L = void 0;
+function Ve(e) {
+	var t = L, n = Be;
+	L = void 0, Be = void 0;
 	try {
 		return e();
 	} finally {
-		I = t, Ve = n;
+		L = t, Be = n;
 	}
 }
-var Ue = void 0, L = 0, We = 0, Ge = 0, Ke = 0, qe = void 0, Je = 0;
-function Ye(e) {
-	if (I !== void 0) {
+var He = void 0, R = 0, Ue = 0, We = 0, Ge = 0, Ke = void 0, qe = 0;
+function Je(e) {
+	if (L !== void 0) {
 		var t = e.n;
-		if (t === void 0 || t.t !== I) return t = {
+		if (t === void 0 || t.t !== L) return t = {
 			i: 0,
 			S: e,
-			p: I.s,
+			p: L.s,
 			n: void 0,
-			t: I,
+			t: L,
 			e: void 0,
 			x: void 0,
 			r: t
-		}, I.s !== void 0 && (I.s.n = t), I.s = t, e.n = t, 32 & I.f && e.S(t), t;
-		if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = I.s, t.n = void 0, I.s.n = t, I.s = t), t;
+		}, L.s !== void 0 && (L.s.n = t), L.s = t, e.n = t, 32 & L.f && e.S(t), t;
+		if (t.i === -1) return t.i = 0, t.n !== void 0 && (t.n.p = t.p, t.p !== void 0 && (t.p.n = t.n), t.p = L.s, t.n = void 0, L.s.n = t, L.s = t), t;
 	}
 }
-function R(e, t) {
+function z(e, t) {
 	this.v = e, this.i = 0, this.n = void 0, this.t = void 0, this.l = 0, this.W = t?.watched, this.Z = t?.unwatched, this.name = t?.name;
 }
-R.prototype.brand = Re, R.prototype.h = function() {
+z.prototype.brand = Le, z.prototype.h = function() {
 	return !0;
-}, R.prototype.S = function(e) {
+}, z.prototype.S = function(e) {
 	var t = this, n = this.t;
-	n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? He(function() {
+	n !== e && e.e === void 0 && (e.x = n, this.t = e, n === void 0 ? Ve(function() {
 		var e;
 		(e = t.W) == null || e.call(t);
 	}) : n.e = e);
-}, R.prototype.U = function(e) {
+}, z.prototype.U = function(e) {
 	var t = this;
 	if (this.t !== void 0) {
 		var n = e.e, r = e.x;
-		n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && He(function() {
+		n !== void 0 && (n.x = r, e.e = void 0), r !== void 0 && (r.e = n, e.x = void 0), e === this.t && (this.t = r, r === void 0 && Ve(function() {
 			var e;
 			(e = t.Z) == null || e.call(t);
 		}));
 	}
-}, R.prototype.subscribe = function(e) {
+}, z.prototype.subscribe = function(e) {
 	var t = this;
 	return it(function() {
 		var n = t.value;
-		He(function() {
+		Ve(function() {
 			return e(n);
 		});
 	}, { name: "sub" });
-}, R.prototype.valueOf = function() {
+}, z.prototype.valueOf = function() {
 	return this.value;
-}, R.prototype.toString = function() {
+}, z.prototype.toString = function() {
 	return this.value + "";
-}, R.prototype.toJSON = function() {
+}, z.prototype.toJSON = function() {
 	return this.value;
-}, R.prototype.peek = function() {
+}, z.prototype.peek = function() {
 	var e = this;
-	return He(function() {
+	return Ve(function() {
 		return e.value;
 	});
-}, Object.defineProperty(R.prototype, "value", {
+}, Object.defineProperty(z.prototype, "value", {
 	get: function() {
-		var e = Ye(this);
+		var e = Je(this);
 		return e !== void 0 && (e.i = this.i), this.v;
 	},
 	set: function(e) {
 		if (e !== this.v) {
-			if (We > 100) throw Error("Cycle detected");
+			if (Ue > 100) throw Error("Cycle detected");
 			(function(e) {
-				L !== 0 && We === 0 && e.l !== Ke && (e.l = Ke, qe = {
+				R !== 0 && Ue === 0 && e.l !== Ge && (e.l = Ge, Ke = {
 					S: e,
 					v: e.v,
 					i: e.i,
-					o: qe
+					o: Ke
 				});
-			})(this), this.v = e, this.i++, Je++, L++;
+			})(this), this.v = e, this.i++, qe++, R++;
 			try {
 				for (var t = this.t; t !== void 0; t = t.x) t.t.N();
 			} finally {
-				ze();
+				Re();
 			}
 		}
 	}
 });
-function z(e, t) {
-	return new R(e, t);
+function B(e, t) {
+	return new z(e, t);
 }
-function Xe(e) {
+function Ye(e) {
 	for (var t = e.s; t !== void 0; t = t.n) if (t.S.i !== t.i || !t.S.h() || t.S.i !== t.i) return !0;
 	return !1;
 }
-function Ze(e) {
+function Xe(e) {
 	for (var t = e.s; t !== void 0; t = t.n) {
 		var n = t.S.n;
 		if (n !== void 0 && (t.r = n), t.S.n = t, t.i = -1, t.n === void 0) {
@@ -557,66 +557,66 @@ function Ze(e) {
 		}
 	}
 }
-function Qe(e) {
+function Ze(e) {
 	for (var t = e.s, n = void 0; t !== void 0;) {
 		var r = t.p;
 		t.i === -1 ? (t.S.U(t), r !== void 0 && (r.n = t.n), t.n !== void 0 && (t.n.p = r)) : n = t, t.S.n = t.r, t.r !== void 0 && (t.r = void 0), t = r;
 	}
 	e.s = n;
 }
-function B(e, t) {
-	R.call(this, void 0, t), this.x = e, this.s = void 0, this.g = Je - 1, this.f = 4;
+function Qe(e, t) {
+	z.call(this, void 0, t), this.x = e, this.s = void 0, this.g = qe - 1, this.f = 4;
 }
-B.prototype = new R(), B.prototype.h = function() {
+Qe.prototype = new z(), Qe.prototype.h = function() {
 	if (this.f &= -3, 1 & this.f) return !1;
-	if ((36 & this.f) == 32 || (this.f &= -5, this.g === Je)) return !0;
-	if (this.g = Je, this.f |= 1, this.i > 0 && !Xe(this)) return this.f &= -2, !0;
-	var e = I;
+	if ((36 & this.f) == 32 || (this.f &= -5, this.g === qe)) return !0;
+	if (this.g = qe, this.f |= 1, this.i > 0 && !Ye(this)) return this.f &= -2, !0;
+	var e = L;
 	try {
-		Ze(this), I = this;
+		Xe(this), L = this;
 		var t = this.x();
 		(16 & this.f || this.v !== t || this.i === 0) && (this.v = t, this.f &= -17, this.i++);
 	} catch (e) {
 		this.v = e, this.f |= 16, this.i++;
 	}
-	return I = e, Qe(this), this.f &= -2, !0;
-}, B.prototype.S = function(e) {
+	return L = e, Ze(this), this.f &= -2, !0;
+}, Qe.prototype.S = function(e) {
 	if (this.t === void 0) {
 		this.f |= 36;
 		for (var t = this.s; t !== void 0; t = t.n) t.S.S(t);
 	}
-	R.prototype.S.call(this, e);
-}, B.prototype.U = function(e) {
-	if (this.t !== void 0 && (R.prototype.U.call(this, e), this.t === void 0)) {
+	z.prototype.S.call(this, e);
+}, Qe.prototype.U = function(e) {
+	if (this.t !== void 0 && (z.prototype.U.call(this, e), this.t === void 0)) {
 		this.f &= -33;
 		for (var t = this.s; t !== void 0; t = t.n) t.S.U(t);
 	}
-}, B.prototype.N = function() {
+}, Qe.prototype.N = function() {
 	if (!(2 & this.f)) {
 		this.f |= 6;
 		for (var e = this.t; e !== void 0; e = e.x) e.t.N();
 	}
-}, Object.defineProperty(B.prototype, "value", { get: function() {
+}, Object.defineProperty(Qe.prototype, "value", { get: function() {
 	if (1 & this.f) throw Error("Cycle detected");
-	var e = Ye(this);
+	var e = Je(this);
 	if (this.h(), e !== void 0 && (e.i = this.i), 16 & this.f) throw this.v;
 	return this.v;
 } });
 function $e(e, t) {
-	return new B(e, t);
+	return new Qe(e, t);
 }
 function et(e) {
 	var t = e.j;
 	if (e.j = void 0, typeof t == "function") {
-		L++;
-		var n = I;
-		I = void 0;
+		R++;
+		var n = L;
+		L = void 0;
 		try {
 			t();
 		} catch (t) {
 			throw e.f &= -2, e.f |= 8, tt(e), t;
 		} finally {
-			I = n, ze();
+			L = n, Re();
 		}
 	}
 }
@@ -625,16 +625,16 @@ function tt(e) {
 	e.x = void 0, e.s = void 0, et(e);
 }
 function nt(e) {
-	if (I !== this) throw Error("Out-of-order effect");
-	Qe(this), I = e, this.f &= -2;
+	if (L !== this) throw Error("Out-of-order effect");
+	Ze(this), L = e, this.f &= -2;
 	try {
 		8 & this.f && tt(this);
 	} finally {
-		ze();
+		Re();
 	}
 }
 function rt(e, t) {
-	this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Ve && Ve.push(this);
+	this.x = e, this.j = void 0, this.s = void 0, this.u = void 0, this.f = 32, this.name = t?.name, Be && Be.push(this);
 }
 rt.prototype.c = function() {
 	var e = this.S();
@@ -647,11 +647,11 @@ rt.prototype.c = function() {
 	}
 }, rt.prototype.S = function() {
 	if (1 & this.f) throw Error("Cycle detected");
-	this.f |= 1, this.f &= -9, et(this), Ze(this), L++;
-	var e = I;
-	return I = this, nt.bind(this, e);
+	this.f |= 1, this.f &= -9, et(this), Xe(this), R++;
+	var e = L;
+	return L = this, nt.bind(this, e);
 }, rt.prototype.N = function() {
-	2 & this.f || (this.f |= 2, this.u = Ue, Ue = this);
+	2 & this.f || (this.f |= 2, this.u = He, He = this);
 }, rt.prototype.d = function() {
 	this.f |= 8, 1 & this.f || tt(this);
 }, rt.prototype.dispose = function() {
@@ -685,7 +685,7 @@ function dt(e) {
 function ft(e) {
 	var t = this, r = e.data, i = V(r);
 	i.name = "ReactiveDom", i.value = r;
-	var a = Oe(function() {
+	var a = De(function() {
 		for (var e = t, r = t.__v; r = r.__;) if (r.__c) {
 			r.__c.__$f |= 4;
 			break;
@@ -707,7 +707,7 @@ function ft(e) {
 	}, []), o = a[0], s = a[1];
 	return o.value ? s.peek() : s.value;
 }
-ft.displayName = "ReactiveTextNode", Object.defineProperties(R.prototype, {
+ft.displayName = "ReactiveTextNode", Object.defineProperties(z.prototype, {
 	constructor: {
 		configurable: !0,
 		value: y(x, null).constructor
@@ -734,7 +734,7 @@ ft.displayName = "ReactiveTextNode", Object.defineProperties(R.prototype, {
 		var n, r = t.props;
 		for (var i in r) if (i !== "children") {
 			var a = r[i];
-			a instanceof R && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
+			a instanceof z && (n || (t.__np = n = {}), n[i] = a, r[i] = a.peek());
 		}
 	}
 	e(t);
@@ -773,7 +773,7 @@ ft.displayName = "ReactiveTextNode", Object.defineProperties(R.prototype, {
 	e(t);
 });
 function pt(e, t, n, r) {
-	var i = t in e && e.ownerSVGElement === void 0, a = z(n);
+	var i = t in e && e.ownerSVGElement === void 0, a = B(n);
 	return {
 		o: function(e, t) {
 			a.value = e, r = t;
@@ -825,13 +825,13 @@ ut("unmount", function(e, t) {
 	return !1;
 };
 function V(e, t) {
-	return Oe(function() {
-		return z(e, t);
+	return De(function() {
+		return B(e, t);
 	}, []);
 }
 function mt(e, t) {
-	var n = De(e);
-	return n.current = e, ot.__$f |= 4, Oe(function() {
+	var n = Ee(e);
+	return n.current = e, ot.__$f |= 4, De(function() {
 		return $e(function() {
 			return n.current();
 		}, t);
@@ -843,7 +843,7 @@ var ht = function(e) {
 	});
 };
 function gt() {
-	Be(function() {
+	ze(function() {
 		for (var e; e = lt.shift();) at.call(e);
 	});
 }
@@ -858,11 +858,11 @@ var vt = new URL("../", location.href.split(/[?#]/)[0]), yt = class extends Erro
 	constructor(e, t, n, r = 0) {
 		super(n), this.status = e, this.code = t, this.retryAfter = r;
 	}
-}, bt = "", xt = z(null), St = [];
-function Ct(e) {
-	bt = e.trim(), xt.value = null, St.forEach((e) => e()), St = [];
+}, bt = "", xt = B(null), St = () => bt !== "", Ct = [];
+function wt(e) {
+	bt = e.trim(), xt.value = null, Ct.forEach((e) => e()), Ct = [];
 }
-async function wt(e) {
+async function Tt(e) {
 	let t = `the node answered ${e.status}`, n = "unavailable";
 	try {
 		let r = await e.json();
@@ -889,13 +889,13 @@ async function H(e, t = {}) {
 		}
 		if (i.status !== 401) {
 			if (i.ok || i.status === 304) return i;
-			throw await wt(i);
+			throw await Tt(i);
 		}
-		let a = (await wt(i)).message;
-		r === bt && (xt.value = bt ? a : "", await new Promise((e) => St.push(e)));
+		let a = (await Tt(i)).message;
+		r === bt && (xt.value = bt ? a : "", await new Promise((e) => Ct.push(e)));
 	}
 }
-async function Tt(e, t) {
+async function Et(e, t) {
 	return (await H(e, { signal: t })).json();
 }
 async function U(e, t, n = {}) {
@@ -905,13 +905,13 @@ async function U(e, t, n = {}) {
 		...n
 	})).json();
 }
-function Et(e, t) {
+function Dt(e, t) {
 	let n = new URLSearchParams();
 	for (let [e, r] of Object.entries(t)) r != null && n.append(e, String(r));
 	return `${e}?${n}`;
 }
 // src/api/events.ts
-var Dt = 4, Ot = 45e3, kt = class {
+var Ot = 4, kt = 45e3, At = class {
 	rest = "";
 	tell;
 	constructor(e) {
@@ -934,26 +934,26 @@ var Dt = 4, Ot = 45e3, kt = class {
 		});
 	}
 };
-async function At(e) {
+async function jt(e) {
 	if (!navigator.locks) return await e(), !0;
-	for (let t = 0; t < Dt; t++) if (await navigator.locks.request(`lehr-events-${t}`, { ifAvailable: !0 }, async (t) => t ? (await e(), !0) : !1)) return !0;
+	for (let t = 0; t < Ot; t++) if (await navigator.locks.request(`lehr-events-${t}`, { ifAvailable: !0 }, async (t) => t ? (await e(), !0) : !1)) return !0;
 	return !1;
 }
-async function jt(e, t, n, r, i) {
+async function Mt(e, t, n, r, i) {
 	let a = 250;
 	for (; !t.aborted;) {
 		let o = !1;
 		try {
-			await At(async () => {
+			await jt(async () => {
 				r("connecting");
 				let i = await H(`/~/events?slow=coalesce&services=${e.map(encodeURIComponent).join(",")}`, {
 					accept: "text/event-stream",
 					signal: t
 				});
 				r("live"), o = !0;
-				let a = new kt(n), s = i.body.pipeThrough(new TextDecoderStream()).getReader();
+				let a = new At(n), s = i.body.pipeThrough(new TextDecoderStream()).getReader();
 				for (;;) {
-					let e = setTimeout(() => void s.cancel(), Ot), { done: t, value: n } = await s.read();
+					let e = setTimeout(() => void s.cancel(), kt), { done: t, value: n } = await s.read();
 					if (clearTimeout(e), t) break;
 					a.feed(n);
 				}
@@ -967,24 +967,24 @@ async function jt(e, t, n, r, i) {
 	}
 }
 // src/api/schema.ts
-var Mt = null;
-function Nt() {
-	return Mt ??= Tt("/openapi.json").catch((e) => {
-		throw Mt = null, e;
-	}), Mt;
-}
+var Nt = null;
 function Pt() {
-	Mt = null;
+	return Nt ??= Et("/openapi.json").catch((e) => {
+		throw Nt = null, e;
+	}), Nt;
 }
-function Ft(e, t) {
+function Ft() {
+	Nt = null;
+}
+function It(e, t) {
 	let { $ref: n, anyOf: r, ...i } = e;
 	if (n) return {
-		...Ft(t.components.schemas[n.split("/").pop()] ?? {}, t),
+		...It(t.components.schemas[n.split("/").pop()] ?? {}, t),
 		...i
 	};
 	let a = r?.find((e) => e.type !== "null");
 	if (a) {
-		let e = Ft(a, t), { default: n, ...r } = e;
+		let e = It(a, t), { default: n, ...r } = e;
 		return {
 			...r,
 			...i,
@@ -993,7 +993,7 @@ function Ft(e, t) {
 	}
 	return e;
 }
-var It = /* @__PURE__ */ new Set([
+var Lt = /* @__PURE__ */ new Set([
 	"columns",
 	"lonlat",
 	"scale",
@@ -1006,14 +1006,14 @@ var It = /* @__PURE__ */ new Set([
 	"dimensions",
 	"nodes"
 ]);
-function Lt(e, t) {
+function Rt(e, t) {
 	let n = Object.entries(e.properties ?? {}).map(([e, n]) => ({
 		name: e,
-		schema: Ft(n, t)
-	})).filter(({ schema: e }) => !e.deprecated).map(({ name: e, schema: t }) => Rt(e, t)), r = (e) => e.isBasic ? +(e.kind === "columns") : 2;
+		schema: It(n, t)
+	})).filter(({ schema: e }) => !e.deprecated).map(({ name: e, schema: t }) => zt(e, t)), r = (e) => e.isBasic ? +(e.kind === "columns") : 2;
 	return n.sort((e, t) => r(e) - r(t));
 }
-function Rt(e, t) {
+function zt(e, t) {
 	let n = [].concat(t.type ?? []), r = t.enum ? "choice" : n.includes("boolean") ? "yes" : n.includes("integer") ? "whole" : n.includes("number") ? "number" : n.includes("array") ? "columns" : e === "id" || e === "weights" ? "column" : "text", [i, ...a] = (t.description ?? "").split("\n\n"), o = new Map(a.join("\n").split(/\n?- /).map((e) => e.match(/^`(.+?)`: ([^]*)$/)).filter((e) => e !== null).map((e) => [e[1], e[2]])), s = t.default === null || t.default === void 0;
 	return {
 		name: e,
@@ -1029,60 +1029,60 @@ function Rt(e, t) {
 		maximum: t.maximum,
 		exclusiveMinimum: t.exclusiveMinimum,
 		exclusiveMaximum: t.exclusiveMaximum,
-		isBasic: It.has(e) || t["x-short"] !== void 0
+		isBasic: Lt.has(e) || t["x-short"] !== void 0
 	};
 }
-function zt(e, t) {
+function Bt(e, t) {
 	if (t.trim() === "" || e.kind !== "whole" && e.kind !== "number") return null;
 	let { minimum: n, maximum: r, exclusiveMinimum: i, exclusiveMaximum: a } = e, o = e.kind === "whole" ? "a whole number" : "a number", s = n ?? i, c = s !== void 0 && r !== void 0 ? i === void 0 ? `from ${s} to ${r}` : `above ${s} and at most ${r}` : n === void 0 ? i === void 0 ? r === void 0 ? "" : `of at most ${r}` : `above ${i}` : `of at least ${n}`, l = `Expected ${o}${c ? ` ${c}` : ""}, found "${t.trim()}".`, u = Number(t);
 	return !Number.isFinite(u) || e.kind === "whole" && !/^[+-]?\d+$/.test(t.trim()) || n !== void 0 && u < n || r !== void 0 && u > r || i !== void 0 && u <= i || a !== void 0 && u >= a ? l : null;
 }
 // src/state/node.ts
-var W = z(null), Bt = z("connecting"), Vt = z(null), Ht = /* @__PURE__ */ new Map(), Ut = /* @__PURE__ */ new Map();
+var W = B(null), Vt = B("connecting"), Ht = B(null), Ut = /* @__PURE__ */ new Map(), Wt = /* @__PURE__ */ new Map();
 function G(e) {
-	let t = Ht.get(e);
-	return t || Ht.set(e, t = z(null)), t;
+	let t = Ut.get(e);
+	return t || Ut.set(e, t = B(null)), t;
 }
-function Wt(e) {
+function Gt(e) {
 	return (W.value ?? []).filter((t) => t.contract === e);
 }
-function Gt() {
-	return Wt("lehr.datasets")[0]?.path ?? null;
-}
 function Kt() {
+	return Gt("lehr.datasets")[0]?.path ?? null;
+}
+function qt() {
 	return (W.value ?? []).filter((e) => e.contract.startsWith("lehr.") && e.contract !== "lehr.datasets");
 }
-var qt = /* @__PURE__ */ new Map();
-function Jt(e, t) {
-	let n = `${e} ${t}`, r = qt.get(n);
-	return r || qt.set(n, r = z([])), r;
+var Jt = /* @__PURE__ */ new Map();
+function Yt(e, t) {
+	let n = `${e} ${t}`, r = Jt.get(n);
+	return r || Jt.set(n, r = B([])), r;
 }
-var Yt = 2e3;
-function Xt(e, t, n) {
-	let r = Jt(e, t);
-	r.value.length < Yt && (r.value = [...r.value, n]);
+var Xt = 2e3;
+function Zt(e, t, n) {
+	let r = Yt(e, t);
+	r.value.length < Xt && (r.value = [...r.value, n]);
 }
-var Zt = 500, Qt = /* @__PURE__ */ new Map(), $t = /* @__PURE__ */ new Map();
-function en(e) {
-	if (Qt.has(e)) return;
-	let t = Math.max(0, ($t.get(e) ?? 0) + Zt - Date.now());
-	Qt.set(e, setTimeout(() => {
-		Qt.delete(e), tn(e).catch(() => {});
+var Qt = 500, $t = /* @__PURE__ */ new Map(), en = /* @__PURE__ */ new Map();
+function tn(e) {
+	if ($t.has(e)) return;
+	let t = Math.max(0, (en.get(e) ?? 0) + Qt - Date.now());
+	$t.set(e, setTimeout(() => {
+		$t.delete(e), nn(e).catch(() => {});
 	}, t));
 }
-async function tn(e) {
-	$t.set(e, Date.now());
-	let t = await H(e, { etag: Ht.get(e)?.value == null ? void 0 : Ut.get(e) });
+async function nn(e) {
+	en.set(e, Date.now());
+	let t = await H(e, { etag: Ut.get(e)?.value == null ? void 0 : Wt.get(e) });
 	if (t.status === 304) return;
 	let n = t.headers.get("etag");
-	n && Ut.set(e, n), G(e).value = await t.json();
+	n && Wt.set(e, n), G(e).value = await t.json();
 }
-function nn({ kind: e, service: t, data: n }) {
+function rn({ kind: e, service: t, data: n }) {
 	let r = G(t);
-	if (e === "seed") Ut.delete(t), r.value = n.state, t === rn() && an();
+	if (e === "seed") Wt.delete(t), r.value = n.state, t === an() && on();
 	else if (e === "change" && n.operation === "progressed" && r.value?.jobs?.[n.body.job]) {
 		let { job: e, progress: i } = n.body;
-		Ut.delete(t), Xt(t, e, i), r.value = {
+		Wt.delete(t), Zt(t, e, i), r.value = {
 			...r.value,
 			jobs: {
 				...r.value.jobs,
@@ -1092,20 +1092,20 @@ function nn({ kind: e, service: t, data: n }) {
 				}
 			}
 		};
-	} else e !== "end" && (en(t), t === rn() && an());
+	} else e !== "end" && (tn(t), t === an() && on());
 }
-function rn() {
-	return Wt("lehr/directory")[0]?.path;
+function an() {
+	return Gt("lehr/directory")[0]?.path;
 }
-async function an() {
+async function on() {
 	try {
-		let { services: e } = await Tt("/");
-		JSON.stringify(e) !== JSON.stringify(W.peek()) && (Pt(), W.value = e), Vt.value = null;
+		let { services: e } = await Et("/");
+		JSON.stringify(e) !== JSON.stringify(W.peek()) && (Ft(), W.value = e), Ht.value = null;
 	} catch (e) {
-		Vt.value = e.message;
+		Ht.value = e.message;
 	}
 }
-function on() {
+function sn() {
 	let e = /* @__PURE__ */ new Set([
 		"lehr/inspector",
 		"lehr/constructor",
@@ -1113,38 +1113,38 @@ function on() {
 	]);
 	return (W.value ?? []).filter((t) => !e.has(t.contract)).map((e) => e.path);
 }
-var sn = null, cn = "";
-function ln() {
-	an(), setInterval(() => {
-		(Bt.peek() === "lost" || W.peek() === null) && an();
+var cn = null, ln = "";
+function un() {
+	on(), setInterval(() => {
+		(Vt.peek() === "lost" || W.peek() === null) && on();
 	}, 2e3), it(() => {
-		let e = on();
-		e.join() === cn || (cn = e.join(), sn?.abort(), !e.length) || (sn = new AbortController(), jt(e, sn.signal, nn, (e) => Bt.value = e, async () => {
-			for (let t of e) await tn(t).catch(() => {});
+		let e = sn();
+		e.join() === ln || (ln = e.join(), cn?.abort(), !e.length) || (cn = new AbortController(), Mt(e, cn.signal, rn, (e) => Vt.value = e, async () => {
+			for (let t of e) await nn(t).catch(() => {});
 		}));
 	});
 	let e = !1;
 	it(() => {
-		e && xt.value === null && setTimeout(() => void an()), e = xt.value !== null;
+		e && xt.value === null && setTimeout(() => void on()), e = xt.value !== null;
 	});
 }
 // src/state/notice.ts
-var un = z(""), dn = 0;
+var dn = B(""), fn = 0;
 function K(e) {
-	un.value = e, clearTimeout(dn), dn = setTimeout(() => un.value = "", 6e3);
+	dn.value = e, clearTimeout(fn), fn = setTimeout(() => dn.value = "", 6e3);
 }
 // src/state/route.ts
-var fn = [
+var pn = [
 	"data",
 	"explore",
 	"jobs",
 	"workflows",
 	"node"
 ];
-function pn(e) {
+function mn(e) {
 	let [, t, n] = e.match(/^#\/?([a-z]*)(?:\?(.*))?$/) ?? [];
 	return {
-		view: fn.find((e) => e === t) ?? "data",
+		view: pn.find((e) => e === t) ?? "data",
 		settings: Object.fromEntries(new URLSearchParams(n ?? ""))
 	};
 }
@@ -1154,29 +1154,29 @@ function q(e, t) {
 	let r = n.toString();
 	return `#/${e}${r ? `?${r}` : ""}`;
 }
-var J = z(pn(location.hash));
+var J = B(mn(location.hash));
 addEventListener("hashchange", () => {
-	let e = J.peek(), t = pn(location.hash);
+	let e = J.peek(), t = mn(location.hash);
 	q(e.view, e.settings) !== q(t.view, t.settings) && (J.value = t);
 });
 function Y(e, t = {}) {
 	location.hash = q(e, t);
 }
-function mn(e) {
+function hn(e) {
 	let { view: t, settings: n } = J.peek(), r = q(t, {
 		...n,
 		...e
 	});
-	history.replaceState(null, "", r), J.value = pn(r);
+	history.replaceState(null, "", r), J.value = mn(r);
 }
 // src/state/download.ts
-function hn(e, t) {
+function gn(e, t) {
 	let n = document.createElement("a");
 	n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 }
 // src/state/upload.ts
-var gn = z(null), _n = 5, vn = 800;
-async function yn(e, t, n, r, i, a, o, s) {
+var _n = B(null), vn = 5, yn = 800;
+async function bn(e, t, n, r, i, a, o, s) {
 	let c = {
 		name: t,
 		format: n,
@@ -1188,7 +1188,7 @@ async function yn(e, t, n, r, i, a, o, s) {
 		let { offset: n, piece_bytes_max: r } = await U(`${e}:begin`, c, { signal: s });
 		for (o(n); n < i.size;) {
 			let a = i.slice(n, n + Math.min(r, 4 << 20));
-			n = (await (await H(Et(`${e}:append`, {
+			n = (await (await H(Dt(`${e}:append`, {
 				name: t,
 				offset: n
 			}), {
@@ -1203,15 +1203,15 @@ async function yn(e, t, n, r, i, a, o, s) {
 			timeoutMs: 6e5
 		});
 	} catch (e) {
-		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= _n) throw e;
-		await new Promise((e) => setTimeout(e, vn * l));
+		if (!(e instanceof yt && (e.status === 0 || e.status === 503)) || ++l >= vn) throw e;
+		await new Promise((e) => setTimeout(e, yn * l));
 	}
 }
 // src/state/words.ts
 function X(e) {
 	return e.toLocaleString("en-GB");
 }
-function bn(e) {
+function xn(e) {
 	let t = [
 		"B",
 		"kB",
@@ -1229,11 +1229,11 @@ function Z(e, t = 5) {
 	let n = Math.abs(e);
 	return n >= 1e6 || n < 1e-4 ? Number(e.toPrecision(t - 1)).toExponential().replace("e+", "e") : String(Number(e.toPrecision(t)));
 }
-function xn(e) {
+function Sn(e) {
 	let t = Math.max(0, e) / 1e3;
 	return t < 1 ? `${Math.round(1e3 * t)} ms` : t < 10 ? `${t.toFixed(1)} s` : t < 60 ? `${Math.round(t)} s` : t < 3600 ? `${Math.floor(t / 60)} min ${Math.round(t % 60)} s` : `${Math.floor(t / 3600)} h ${Math.floor(t % 3600 / 60)} min`;
 }
-function Sn(e) {
+function Cn(e) {
 	let t = new Date(e), n = t.toLocaleTimeString("en-GB", {
 		hour: "2-digit",
 		minute: "2-digit",
@@ -1244,13 +1244,13 @@ function Sn(e) {
 		month: "short"
 	})} ${n}`;
 }
-function Cn(e) {
+function wn(e) {
 	return e.replaceAll("_", " ");
 }
-function wn(e) {
+function Tn(e) {
 	return e.charAt(0).toUpperCase() + e.slice(1);
 }
-function Tn(e) {
+function En(e) {
 	return {
 		invalid_value: "Change what the message names, then send it again.",
 		unknown_entry: "It may have been renamed or removed. Choose another one.",
@@ -1267,7 +1267,7 @@ function Tn(e) {
 	}[e] ?? null;
 }
 // node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-var En = Symbol.for("pv"), Dn = 0;
+var Dn = Symbol.for("pv"), On = 0;
 Array.isArray;
 function Q(t, n, r, i, a, o) {
 	n ||= {};
@@ -1283,17 +1283,23 @@ function Q(t, n, r, i, a, o) {
 		__b: 0,
 		__e: null,
 		__c: null,
-		constructor: En,
-		__v: --Dn,
+		constructor: Dn,
+		__v: --On,
 		__i: -1,
 		__u: 0
 	};
 	return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 }
 // src/views/fault.tsx
+function kn({ of: e }) {
+	return e?.length ? /* @__PURE__ */ Q("ul", {
+		class: "warning",
+		children: e.map((e) => /* @__PURE__ */ Q("li", { children: e }, e))
+	}) : null;
+}
 function $({ error: e, code: t }) {
 	if (!e) return null;
-	let n = e instanceof Error ? e.message : String(e), r = Tn(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
+	let n = e instanceof Error ? e.message : String(e), r = En(t ?? (e instanceof yt ? e.code : "")), i = n.split("\n");
 	return /* @__PURE__ */ Q("div", {
 		class: "trouble",
 		role: "alert",
@@ -1304,20 +1310,20 @@ function $({ error: e, code: t }) {
 	});
 }
 // src/state/csv.ts
-function On(e) {
+function An(e) {
 	let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 	return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 }
-function kn(e) {
-	return `${e.map(On).join(",")}\n`;
+function jn(e) {
+	return `${e.map(An).join(",")}\n`;
 }
-var An = [
+var Mn = [
 	",",
 	";",
 	"	",
 	"|"
-];
-function jn(e, t, n) {
+], Nn = 101;
+function Pn(e, t, n) {
 	let r = [], i = [], a = "", o = !1;
 	for (let s = 0; s < e.length && r.length < n; s++) {
 		let n = e[s];
@@ -1325,37 +1331,47 @@ function jn(e, t, n) {
 	}
 	return (a !== "" || i.length) && r.length < n && r.push([...i, a]), r;
 }
-var Mn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), Nn = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e);
-function Pn(e) {
+var Fn = (e) => e.trim() !== "" && Number.isFinite(Number(e)), In = (e) => /^\s*(|na|n\/a|nan|null|none|\?|-|\.)\s*$/i.test(e), Ln = (e) => Fn(e) || /^[-+−(]?\s*(£|€|\$|¥)?\s*[-+−]?\d[\d.,'  ]*\s*(%|£|€|\$|¥)?\s*\)?$/.test(e.trim());
+function Rn(e) {
+	let t = /* @__PURE__ */ new Map();
+	for (let { length: n } of e) t.set(n, (t.get(n) ?? 0) + 1);
+	return [...t].reduce((e, t) => t[1] > e[1] || t[1] === e[1] && t[0] > e[0] ? t : e, [0, 0])[0];
+}
+function zn(e) {
 	let t = {
 		delimiter: ",",
 		rows: [],
+		width: 0,
 		score: -1
 	};
-	for (let n of An) {
-		let r = jn(e.replace(/^\uFEFF/, ""), n, 101), i = r[0]?.length ?? 0, a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
+	for (let n of Mn) {
+		let r = Pn(e.replace(/^\uFEFF/, ""), n, Nn), i = Rn(r), a = i > 1 ? i * r.filter((e) => e.length === i).length : 0;
 		a > t.score && (t = {
 			delimiter: n,
 			rows: r,
+			width: i,
 			score: a
 		});
 	}
-	let [n = [], ...r] = t.rows, i = !n.some(Mn), a = i ? n : n.map((e, t) => String(t)), o = i ? r : t.rows, s = !1, c = a.map((e, t) => {
-		let n = o.map((e) => e[t] ?? ""), r = n.filter((e) => !Nn(e)), i = r.filter(Mn).length;
-		return r.length ? i * 2 <= r.length ? "text" : (s ||= r.length < n.length, "number") : "empty";
-	});
+	let n = Math.max(0, t.rows.findIndex((e) => e.length === t.width)), [r = [], ...i] = t.rows.slice(n), a = !r.some(Fn), o = a ? r : r.map((e, t) => String(t)), s = (a ? i : [r, ...i]).filter((e) => e.length > 0), [c, l] = [!1, n === 0], u = o.map((e, t) => {
+		let n = s.map((e) => e[t] ?? ""), r = n.filter((e) => !In(e)), i = r.filter(Ln).length;
+		return r.every(Fn) || (l = !1), r.length ? i * 2 <= r.length ? "text" : (c ||= r.length < n.length, "number") : "empty";
+	}), d = u.findIndex((e, t) => e === "text" && s.length > 1 && new Set(s.map((e) => e[t])).size === s.length);
 	return {
 		delimiter: t.delimiter,
-		hasNames: i,
-		names: a,
-		rows: o,
-		kinds: c,
-		hasGaps: s
+		above: n,
+		hasNames: a,
+		names: o,
+		rows: s,
+		kinds: u,
+		hasGaps: c,
+		isPlain: l,
+		ids: d
 	};
 }
 // src/api/rows.ts
-async function Fn(e, t, n, r) {
-	return (await H(Et(`${e}:read`, {
+async function Bn(e, t, n, r) {
+	return (await H(Dt(`${e}:read`, {
 		name: t,
 		from: n,
 		to: r,
@@ -1363,16 +1379,16 @@ async function Fn(e, t, n, r) {
 	}))).json();
 }
 // src/views/table.tsx
-var In = 50;
-function Ln({ datasets: e, name: t, caption: n, version: r }) {
+var Vn = 50;
+function Hn({ datasets: e, name: t, caption: n, version: r }) {
 	let i = G(e).value?.datasets[t], a = i?.rows ?? 0, o = V(0), s = V(null), c = V(null);
-	F(() => {
+	I(() => {
 		o.value = 0;
 	}, [t]);
 	let l = o.value;
-	if (F(() => {
+	if (I(() => {
 		let n = !1;
-		return Fn(e, t, l, Math.min(a, l + In)).then((e) => {
+		return Bn(e, t, l, Math.min(a, l + Vn)).then((e) => {
 			n || ([s.value, c.value] = [e, null]);
 		}).catch((e) => {
 			n || (c.value = e);
@@ -1391,27 +1407,27 @@ function Ln({ datasets: e, name: t, caption: n, version: r }) {
 		children: "Reading…"
 	});
 	let { rows: u, json: d } = s.value, f = i?.columns.map((e) => e.name) ?? Object.keys(d[0] ?? {}), p = Math.min(u, l + d.length);
-	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Rn, {
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q(Un, {
 		caption: n,
 		names: f,
 		rows: d.map((e) => f.map((t) => e[t])),
 		first: l
 	}), /* @__PURE__ */ Q("div", {
 		class: "pages",
-		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > In && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
+		children: [/* @__PURE__ */ Q("span", { children: u ? `Rows ${X(l + 1)} to ${X(p)} of ${X(u)}` : "No rows" }), u > Vn && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: l === 0,
-			onClick: () => o.value = Math.max(0, l - In),
+			onClick: () => o.value = Math.max(0, l - Vn),
 			children: "Previous"
 		}), /* @__PURE__ */ Q("button", {
 			type: "button",
 			disabled: p >= u,
-			onClick: () => o.value = l + In,
+			onClick: () => o.value = l + Vn,
 			children: "Next"
 		})] })]
 	})] });
 }
-function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+function Un({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 	let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 	return /* @__PURE__ */ Q("div", {
 		class: "scroll",
@@ -1444,19 +1460,19 @@ function Rn({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 						type: "button",
 						class: "link",
 						onClick: (e) => (e.stopPropagation(), a(t)),
-						children: zn(e)
-					}) : zn(e)
+						children: Wn(e)
+					}) : Wn(e)
 				}, n))]
 			}, t)) })
 		] })
 	});
 }
-function zn(e) {
+function Wn(e) {
 	let t = typeof e == "string" ? e : Z(e, 6);
 	return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 }
 // src/views/incoming.tsx
-var Bn = [
+var Gn = [
 	[/\.(tsv|tab)(\.gz)?$/i, "tsv"],
 	[/\.(csv|txt|dat)(\.gz)?$/i, "csv"],
 	[/\.npy(\.gz)?$/i, "npy"],
@@ -1467,16 +1483,27 @@ var Bn = [
 	[/\.(svm|svmlight|libsvm)(\.gz)?$/i, "svmlight"],
 	[/\.(xlsx|xls|ods)$/i, "table"],
 	[/\.(json|jsonl|ndjson)(\.gz)?$/i, "table"]
-], Vn = 65536;
-function Hn(e) {
+], Kn = {
+	csv: "plain numbers",
+	tsv: "plain numbers",
+	table: "numbers, texts, gaps"
+};
+function qn(e, t) {
+	return new Set(e?.names.filter((n, r) => t === "table" || e.kinds[r] === "number") ?? []);
+}
+function Jn({ above: e, hasNames: t }) {
+	return t ? e === 0 ? "names in the first row" : `names in line ${e + 1}, below ${e === 1 ? "a title" : `${e} lines`}` : "no names in the first row";
+}
+var Yn = 65536;
+function Xn(e) {
 	return e.replace(/\.gz$/i, "").replace(/\.[a-z0-9]+$/i, "").replace(/[^A-Za-z0-9._-]+/g, "-").replace(/^[-.]+|[-.]+$/g, "").slice(0, 100) || "data";
 }
-async function Un(e) {
-	let t = e.slice(0, Vn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
+async function Zn(e) {
+	let t = e.slice(0, Yn), n = new Uint8Array(await t.slice(0, 2).arrayBuffer());
 	if (n[0] !== 31 || n[1] !== 139) return t.text();
 	let r = t.stream().pipeThrough(new DecompressionStream("gzip")).pipeThrough(new TextDecoderStream()).getReader(), i = "";
 	try {
-		for (; i.length < Vn;) {
+		for (; i.length < Yn;) {
 			let { done: e, value: t } = await r.read();
 			if (e) break;
 			i += t;
@@ -1484,32 +1511,32 @@ async function Un(e) {
 	} catch {}
 	return i;
 }
-function Wn({ datasets: e, names: t }) {
+function Qn({ datasets: e, names: t }) {
 	let n = V(null), r = V(null), i = V(""), a = V("csv"), o = V([]), s = V(/* @__PURE__ */ new Set()), c = V(""), l = V(""), u = V(!1), d = V(!1), f = V(!1), p = V(null), m = V(null), h = V(null), g = async (e) => {
 		if (!e) return;
-		let t = Bn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Nt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? Pn(await Un(e)) : null;
-		Be(() => {
-			n.value = e, gn.value = null, o.value = f, a.value = h, r.value = g, i.value = Hn(e.name), s.value = new Set(g?.names.filter((e, t) => g.kinds[t] === "number") ?? []), c.value = "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
+		let t = Gn.find(([t]) => t.test(e.name))?.[1] ?? "csv", f = (await Pt().catch(() => null))?.components.schemas["lehr.datasets.Form"]?.enum ?? ["csv", "tsv"], h = f.includes(t) ? t : "csv", g = t === "csv" || t === "tsv" ? zn(await Zn(e)) : null, _ = g !== null && !g.isPlain && f.includes("table");
+		ze(() => {
+			n.value = e, _n.value = null, o.value = f, a.value = _ ? "table" : h, r.value = g, i.value = Xn(e.name), s.value = qn(g, a.value), c.value = _ && g.ids >= 0 ? g.names[g.ids] : "", l.value = "", u.value = g?.hasGaps ?? !1, d.value = !1, m.value = null, p.value = null;
 		});
 	}, _ = async () => {
-		let [t, o] = [n.value, r.value], f = o?.names.filter((e, t) => o.kinds[t] === "number") ?? [], g = {
-			...o && (s.value.size !== f.length || f.some((e) => !s.value.has(e))) ? { columns: o.names.filter((e) => s.value.has(e)) } : {},
+		let [t, o] = [n.value, r.value], f = qn(o, a.value), g = {
+			...o && (s.value.size !== f.size || [...f].some((e) => !s.value.has(e))) ? { columns: o.names.filter((e) => s.value.has(e)) } : {},
 			...c.value ? { id: c.value } : {},
 			...l.value ? { weights: l.value } : {},
-			...u.value ? { gaps: !0 } : {}
+			...u.value && a.value !== "table" ? { gaps: !0 } : {}
 		};
 		h.value = new AbortController(), m.value = null, p.value = 0;
 		try {
 			let r = i.value.trim();
-			gn.value = r;
-			let o = await yn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
+			_n.value = r;
+			let o = await bn(e, r, a.value, g, t, d.value, (e) => p.value = e, h.value.signal);
 			K(`${r} is there: ${X(o.rows)} rows, ${X(o.columns.length)} columns.`), n.value = null, Y("data", { set: r });
 		} catch (e) {
 			h.value.signal.aborted || (m.value = e);
 		} finally {
 			p.value = null, h.value = null;
 		}
-	}, v = r.value, y = t.includes(i.value.trim()), b = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(i.value.trim()), S = p.value !== null, C = m.value instanceof yt && /empty field|missing/i.test(m.value.message) && !u.value;
+	}, v = r.value, y = a.value === "table", b = t.includes(i.value.trim()), S = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(i.value.trim()), C = p.value !== null, w = m.value instanceof yt && /empty field|missing/i.test(m.value.message) && !u.value;
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [/* @__PURE__ */ Q("div", {
@@ -1550,7 +1577,7 @@ function Wn({ datasets: e, names: t }) {
 					class: "head",
 					children: /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("h2", { children: n.value.name }), /* @__PURE__ */ Q("p", {
 						class: "note",
-						children: [bn(n.value.size), v ? `; ${v.names.length} columns, ${v.hasNames ? "names in the first row" : "no names in the first row"}` : ""]
+						children: [xn(n.value.size), v ? `; ${X(v.names.length)} ${v.names.length === 1 ? "column" : "columns"}, ${Jn(v)}` : ""]
 					})] })
 				}),
 				/* @__PURE__ */ Q("div", {
@@ -1560,26 +1587,22 @@ function Wn({ datasets: e, names: t }) {
 							"Name",
 							/* @__PURE__ */ Q("input", {
 								value: i.value,
-								"aria-invalid": b,
+								"aria-invalid": S,
 								onInput: (e) => i.value = e.currentTarget.value
 							}),
-							b && /* @__PURE__ */ Q("span", {
+							S && /* @__PURE__ */ Q("span", {
 								class: "complaint",
 								children: "Use letters, digits, \".\", \"_\" and \"-\", in parts with \"/\" between them."
 							})
 						] }),
-						/* @__PURE__ */ Q("label", { children: [
-							"Format",
-							/* @__PURE__ */ Q("select", {
-								value: a.value,
-								onChange: (e) => a.value = e.currentTarget.value,
-								children: o.value.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))
-							}),
-							v && a.value !== "table" && /* @__PURE__ */ Q("span", {
-								class: "faint",
-								children: "\"table\" keeps texts, dates and gaps too"
-							})
-						] }),
+						/* @__PURE__ */ Q("label", { children: ["Format", /* @__PURE__ */ Q("select", {
+							value: a.value,
+							onChange: (e) => ze(() => [a.value, s.value] = [e.currentTarget.value, qn(v, e.currentTarget.value)]),
+							children: o.value.map((e) => /* @__PURE__ */ Q("option", {
+								value: e,
+								children: [e, Kn[e] ? `: ${Kn[e]}` : ""]
+							}, e))
+						})] }),
 						v && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("label", { children: ["Ids", /* @__PURE__ */ Q("select", {
 							value: c.value,
 							onChange: (e) => c.value = e.currentTarget.value,
@@ -1603,7 +1626,7 @@ function Wn({ datasets: e, names: t }) {
 						})] })] })
 					]
 				}),
-				/* @__PURE__ */ Q("label", {
+				!y && /* @__PURE__ */ Q("label", {
 					class: "check",
 					children: [
 						/* @__PURE__ */ Q("input", {
@@ -1615,7 +1638,7 @@ function Wn({ datasets: e, names: t }) {
 						v?.hasGaps ? " (some of the first rows have none)" : ""
 					]
 				}),
-				y && /* @__PURE__ */ Q("label", {
+				b && /* @__PURE__ */ Q("label", {
 					class: "check",
 					children: [
 						/* @__PURE__ */ Q("input", {
@@ -1628,7 +1651,7 @@ function Wn({ datasets: e, names: t }) {
 						" that is there"
 					]
 				}),
-				v && /* @__PURE__ */ Q("fieldset", { children: [/* @__PURE__ */ Q("legend", { children: "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Q("div", {
+				v && /* @__PURE__ */ Q("fieldset", { children: [/* @__PURE__ */ Q("legend", { children: y ? "Columns to keep" : "Columns to keep: numbers that methods can use" }), /* @__PURE__ */ Q("div", {
 					class: "columns",
 					children: v.names.map((e, t) => /* @__PURE__ */ Q("label", {
 						class: "check",
@@ -1636,7 +1659,7 @@ function Wn({ datasets: e, names: t }) {
 							/* @__PURE__ */ Q("input", {
 								type: "checkbox",
 								checked: s.value.has(e),
-								disabled: v.kinds[t] !== "number",
+								disabled: !y && v.kinds[t] !== "number",
 								onChange: (t) => {
 									let n = new Set(s.value);
 									t.currentTarget.checked ? n.add(e) : n.delete(e), s.value = n;
@@ -1651,14 +1674,14 @@ function Wn({ datasets: e, names: t }) {
 						]
 					}, `${t} ${e}`))
 				})] }),
-				v && v.rows.length > 0 && /* @__PURE__ */ Q(Rn, {
+				v && v.rows.length > 0 && /* @__PURE__ */ Q(Un, {
 					caption: "First rows of the file",
 					names: v.names,
 					rows: v.rows.slice(0, 5),
 					first: 0
 				}),
 				/* @__PURE__ */ Q($, { error: m.value }),
-				C && /* @__PURE__ */ Q("p", {
+				w && /* @__PURE__ */ Q("p", {
 					class: "warning",
 					children: [
 						"Some numbers are missing.",
@@ -1672,39 +1695,46 @@ function Wn({ datasets: e, names: t }) {
 						})
 					]
 				}),
-				S && /* @__PURE__ */ Q("p", { children: [
+				C && /* @__PURE__ */ Q("p", { children: [
 					/* @__PURE__ */ Q("progress", {
 						max: n.value.size,
 						value: p.value ?? 0,
 						"aria-label": "Sent"
 					}),
 					" ",
-					p.value === n.value.size ? "The node reads it…" : `${bn(p.value ?? 0)} of ${bn(n.value.size)}`
+					p.value === n.value.size ? "The node reads it…" : `${xn(p.value ?? 0)} of ${xn(n.value.size)}`
 				] }),
 				/* @__PURE__ */ Q("div", {
 					class: "tools",
-					children: [/* @__PURE__ */ Q("button", {
-						type: "submit",
-						class: "first",
-						disabled: S || b || y && !d.value || v !== null && s.value.size === 0,
-						children: "Bring it in"
-					}), /* @__PURE__ */ Q("button", {
-						type: "button",
-						onClick: () => S ? h.value?.abort() : (n.value = null, gn.value = null),
-						children: S ? "Stop" : "Cancel"
-					})]
+					children: [
+						/* @__PURE__ */ Q("button", {
+							type: "submit",
+							class: "first",
+							disabled: C || S || b && !d.value || v !== null && s.value.size === 0,
+							children: "Bring it in"
+						}),
+						v !== null && s.value.size === 0 && /* @__PURE__ */ Q("span", {
+							class: "complaint",
+							children: y || !o.value.includes("table") ? "Choose a column to keep." : "No column has plain numbers. Choose the format \"table\", which reads numbers as people write them."
+						}),
+						/* @__PURE__ */ Q("button", {
+							type: "button",
+							onClick: () => C ? h.value?.abort() : (n.value = null, _n.value = null),
+							children: C ? "Stop" : "Cancel"
+						})
+					]
 				})
 			]
 		})]
 	});
 }
 // src/views/data.tsx
-function Gn(e) {
+function $n(e) {
 	return e.rows > 0 && e.columns.filter((e) => e.kind !== "text").length >= 2;
 }
-var Kn = 200;
-function qn() {
-	let e = Gt(), t = V(""), n = V(!1), r = V(!1);
+var er = 200;
+function tr() {
+	let e = Kt(), t = V(""), n = V(!1), r = V(!1);
 	if (!e) return /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: [
@@ -1718,13 +1748,13 @@ function qn() {
 		class: "empty",
 		children: "Asking the node…"
 	});
-	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, Kn), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== gn.value);
+	let a = J.value.settings.set, o = Object.keys(i.datasets).sort((e, t) => i.datasets[t].content - i.datasets[e].content), s = o.filter((e) => (n.value || !e.includes("/")) && e.toLowerCase().includes(t.value.toLowerCase())), c = o.filter((e) => e.includes("/")).length, l = r.value ? s : s.slice(0, er), u = Object.entries(i.uploads ?? {}).filter(([e]) => e !== _n.value);
 	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q(Wn, {
+		/* @__PURE__ */ Q(Qn, {
 			datasets: e,
 			names: o
 		}),
-		u.length > 0 && /* @__PURE__ */ Q(Jn, {
+		u.length > 0 && /* @__PURE__ */ Q(nr, {
 			path: e,
 			uploads: u
 		}),
@@ -1763,7 +1793,7 @@ function qn() {
 				}),
 				s.length === 0 ? /* @__PURE__ */ Q("p", {
 					class: "empty",
-					children: o.length ? "No data set has this in its name." : "No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS."
+					children: o.length ? "No data set has this in its name." : "No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS. Then run a method on it, and explore what it finds."
 				}) : /* @__PURE__ */ Q("div", {
 					class: "scroll",
 					tabIndex: 0,
@@ -1786,7 +1816,7 @@ function qn() {
 						}),
 						/* @__PURE__ */ Q("th", {
 							scope: "col",
-							class: "number",
+							class: "number roomy",
 							children: "Size"
 						}),
 						/* @__PURE__ */ Q("th", {
@@ -1801,7 +1831,7 @@ function qn() {
 								children: "Actions"
 							})
 						})
-					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(Xn, {
+					] }) }), /* @__PURE__ */ Q("tbody", { children: l.map((e) => /* @__PURE__ */ Q(ir, {
 						name: e,
 						dataset: i.datasets[e],
 						isOn: e === a
@@ -1817,7 +1847,7 @@ function qn() {
 				})
 			]
 		}),
-		a && i.datasets[a] && /* @__PURE__ */ Q(Zn, {
+		a && i.datasets[a] && /* @__PURE__ */ Q(ar, {
 			path: e,
 			name: a,
 			dataset: i.datasets[a]
@@ -1832,7 +1862,7 @@ function qn() {
 		})
 	] });
 }
-function Jn({ path: e, uploads: t }) {
+function nr({ path: e, uploads: t }) {
 	let n = V(null), r = async (t) => {
 		try {
 			n.value = null, await U(`${e}:remove`, { name: t }), K(`Forgot the upload ${t}.`);
@@ -1861,7 +1891,7 @@ function Jn({ path: e, uploads: t }) {
 						}),
 						/* @__PURE__ */ Q("span", {
 							class: "soft",
-							children: [bn(t.offset), t.bytes ? ` of ${bn(t.bytes)}` : ""]
+							children: [xn(t.offset), t.bytes ? ` of ${xn(t.bytes)}` : ""]
 						}),
 						/* @__PURE__ */ Q("button", {
 							type: "button",
@@ -1877,11 +1907,11 @@ function Jn({ path: e, uploads: t }) {
 		]
 	});
 }
-function Yn(e) {
+function rr(e) {
 	let [t, n] = Object.entries(e ?? {})[0] ?? ["", {}];
 	return t === "file" ? `file ${n.path ?? ""}` : t === "upload" ? `upload (${n.format ?? ""})` : t === "job" || n?.job ? `job ${n.job ?? ""}` : t || "a service";
 }
-function Xn({ name: e, dataset: t, isOn: n }) {
+function ir({ name: e, dataset: t, isOn: n }) {
 	return /* @__PURE__ */ Q("tr", {
 		class: n ? "on" : "",
 		children: [
@@ -1898,16 +1928,16 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 				children: X(t.columns.length)
 			}),
 			/* @__PURE__ */ Q("td", {
-				class: "number",
-				children: bn(t.bytes)
+				class: "number roomy",
+				children: xn(t.bytes)
 			}),
 			/* @__PURE__ */ Q("td", {
 				class: "soft roomy",
-				children: Yn(t.source)
+				children: rr(t.source)
 			}),
 			/* @__PURE__ */ Q("td", {
 				class: "actions",
-				children: [Gn(t) && /* @__PURE__ */ Q("a", {
+				children: [$n(t) && /* @__PURE__ */ Q("a", {
 					class: "button",
 					href: q("explore", { data: e }),
 					children: ["Explore", /* @__PURE__ */ Q("span", {
@@ -1929,7 +1959,7 @@ function Xn({ name: e, dataset: t, isOn: n }) {
 		]
 	});
 }
-function Zn({ path: e, name: t, dataset: n }) {
+function ar({ path: e, name: t, dataset: n }) {
 	let r = V(null), i = V(!1), a = V(null), o = async (e) => {
 		try {
 			r.value = null, await e();
@@ -1939,14 +1969,14 @@ function Zn({ path: e, name: t, dataset: n }) {
 	}, s = () => o(async () => {
 		let r = [], i = 0;
 		do {
-			let n = await H(Et(`${e}:read`, {
+			let n = await H(Dt(`${e}:read`, {
 				name: t,
 				from: i
 			}), { accept: "text/csv" }), a = Number((n.headers.get("lehr-rows") ?? "").split(/[-/]/)[1]), o = await n.text();
 			if (r.push(new Blob([i ? o.slice(o.indexOf("\n") + 1) : o])), !(a > i)) break;
 			i = a;
 		} while (i < n.rows);
-		hn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
+		gn(`${t}.csv`, new Blob(r, { type: "text/csv" }));
 	}), c = () => o(async () => {
 		await U(`${e}:remove`, { name: t }), K(`Removed ${t}.`), Y("data");
 	}), l = () => o(async () => {
@@ -1978,18 +2008,18 @@ function Zn({ path: e, name: t, dataset: n }) {
 				})] }), /* @__PURE__ */ Q("div", {
 					class: "tools",
 					children: [
-						Gn(n) && /* @__PURE__ */ Q("a", {
-							class: "button first",
-							href: q("explore", { data: t }),
-							children: "Explore"
-						}),
 						/* @__PURE__ */ Q("a", {
-							class: "button",
+							class: "button first",
 							href: q("jobs", {
 								new: "1",
 								data: t
 							}),
 							children: "Run a method"
+						}),
+						$n(n) && /* @__PURE__ */ Q("a", {
+							class: "button",
+							href: q("explore", { data: t }),
+							children: "Explore"
 						}),
 						/* @__PURE__ */ Q("button", {
 							type: "button",
@@ -2033,30 +2063,34 @@ function Zn({ path: e, name: t, dataset: n }) {
 				})]
 			}),
 			/* @__PURE__ */ Q($, { error: r.value }),
-			n.warnings?.map((e) => /* @__PURE__ */ Q("p", {
-				class: "warning",
-				children: e
-			}, e)),
-			n.account && /* @__PURE__ */ Q(Rn, {
-				caption: "The columns",
-				names: [
-					"column",
-					"role",
-					"read as",
-					"missing",
-					"range",
-					"why"
-				],
-				rows: n.account.map((e) => [
-					e.name,
-					e.role,
-					e.read_as,
-					e.missing,
-					e.range,
-					e.reason ?? ""
-				])
-			}),
-			/* @__PURE__ */ Q(Ln, {
+			/* @__PURE__ */ Q(kn, { of: n.warnings }),
+			n.account && /* @__PURE__ */ Q(x, { children: [
+				/* @__PURE__ */ Q("h3", { children: "Columns" }),
+				/* @__PURE__ */ Q(Un, {
+					caption: "The columns",
+					names: [
+						"column",
+						"role",
+						"read as",
+						"missing",
+						"range",
+						"why"
+					],
+					rows: n.account.map((e) => [
+						e.name,
+						e.role,
+						e.read_as,
+						e.missing,
+						e.range,
+						e.reason ?? ""
+					])
+				}),
+				/* @__PURE__ */ Q("h3", {
+					class: "next",
+					children: "Rows"
+				})
+			] }),
+			/* @__PURE__ */ Q(Hn, {
 				datasets: e,
 				name: t,
 				caption: `Rows of ${t}`,
@@ -2066,7 +2100,7 @@ function Zn({ path: e, name: t, dataset: n }) {
 	});
 }
 // src/views/form.tsx
-function Qn(e, t) {
+function or(e, t) {
 	let n = {};
 	for (let r of e) {
 		let e = t[r.name];
@@ -2076,14 +2110,14 @@ function Qn(e, t) {
 	}
 	return n;
 }
-function $n(e, t) {
+function sr(e, t) {
 	return e.every((e) => {
 		let n = t[e.name];
-		return typeof n != "string" || zt(e, n) === null;
+		return typeof n != "string" || Bt(e, n) === null;
 	});
 }
-function er({ fields: e, typed: t, dataset: n, change: r }) {
-	let i = V(!1), a = (e) => /* @__PURE__ */ Q(tr, {
+function cr({ fields: e, typed: t, dataset: n, change: r }) {
+	let i = V(!1), a = (e) => /* @__PURE__ */ Q(lr, {
 		field: e,
 		value: t[e.name],
 		dataset: n,
@@ -2105,8 +2139,8 @@ function er({ fields: e, typed: t, dataset: n, change: r }) {
 		})]
 	})] });
 }
-function tr({ field: e, value: t, dataset: n, change: r }) {
-	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = zt(e, a), s = Cn(e.name), c = /* @__PURE__ */ Q("span", {
+function lr({ field: e, value: t, dataset: n, change: r }) {
+	let i = `option-${e.name}`, a = typeof t == "string" ? t : "", o = Bt(e, a), s = wn(e.name), c = /* @__PURE__ */ Q("span", {
 		class: "about",
 		id: `${i}-about`,
 		children: e.about
@@ -2166,7 +2200,7 @@ function tr({ field: e, value: t, dataset: n, change: r }) {
 				}), e.choices.map((e) => /* @__PURE__ */ Q("option", {
 					value: e.value,
 					title: e.about,
-					children: Cn(e.value)
+					children: wn(e.value)
 				}, e.value))]
 			}) : e.kind === "column" && n ? /* @__PURE__ */ Q("select", {
 				id: i,
@@ -2206,14 +2240,14 @@ function tr({ field: e, value: t, dataset: n, change: r }) {
 	});
 }
 // \0vite/preload-helper.js
-var nr = /* @__PURE__ */ (function() {
+var ur = /* @__PURE__ */ (function() {
 	let e = typeof document < "u" && document.createElement("link").relList;
 	return e && e.supports && e.supports("modulepreload") ? "modulepreload" : "preload";
-})(), rr = function(e, t) {
+})(), dr = function(e, t) {
 	return new URL(e, t).href;
-}, ir = {}, ar = function(e) {
+}, fr = {}, pr = function(e) {
 	return e.pathname.endsWith(".css");
-}, or = function(e, t, n) {
+}, mr = function(e, t, n) {
 	if (t in e) return e[t];
 	let r = n();
 	if (!r) {
@@ -2226,7 +2260,7 @@ var nr = /* @__PURE__ */ (function() {
 		throw e[t] = void 0, n;
 	});
 	return e[t] = i, i;
-}, sr = function(e, t, n) {
+}, hr = function(e, t, n) {
 	let r = Promise.resolve();
 	if (t && t.length > 0) {
 		let e, i = document.querySelector("meta[property=csp-nonce]"), a = i?.nonce || i?.getAttribute("nonce");
@@ -2247,9 +2281,9 @@ var nr = /* @__PURE__ */ (function() {
 			);
 		}
 		r = o(t.map((t) => {
-			t = rr(t, n);
-			let r = s(t), i = ar(r);
-			return or(ir, r.href, () => {
+			t = dr(t, n);
+			let r = s(t), i = pr(r);
+			return mr(fr, r.href, () => {
 				if (e === void 0) {
 					e = {
 						all: /* @__PURE__ */ new Set(),
@@ -2263,7 +2297,7 @@ var nr = /* @__PURE__ */ (function() {
 				}
 				if ((i ? e.styles : e.all).has(r.href)) return;
 				let t = document.createElement("link");
-				if (t.rel = i ? "stylesheet" : nr, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
+				if (t.rel = i ? "stylesheet" : ur, i || (t.as = "script"), t.crossOrigin = "", t.href = r.href, a && t.setAttribute("nonce", a), document.head.appendChild(t), i) return new Promise((e, n) => {
 					let i = (a) => {
 						t.removeEventListener("load", i), t.removeEventListener("error", i), a.type === "error" ? n(/* @__PURE__ */ Error(`Unable to preload CSS for ${r}`)) : e(a);
 					};
@@ -2280,13 +2314,26 @@ var nr = /* @__PURE__ */ (function() {
 		for (let e of t || []) e.status === "rejected" && i(e.reason);
 		return e().catch(i);
 	});
-}, cr = 50, lr = z(null);
-function ur() {
-	return F(() => {
-		lr.value || sr(() => import("./anneal.js").then((e) => lr.value = e), [], import.meta.url).catch(() => K("The curves could not be loaded. Reload the page."));
-	}, []), lr.value;
+}, gr = 50, _r = [
+	"centers",
+	"components",
+	"outliers",
+	"marks",
+	"numbers",
+	"labels"
+], vr = {
+	centers: "clusters",
+	history: "each step",
+	labels: "cluster of each row",
+	marks: "what sets them apart",
+	numbers: "other numbers of clusters"
+}, yr = B(null);
+function br() {
+	return I(() => {
+		yr.value || hr(() => import("./anneal.js").then((e) => yr.value = e), [], import.meta.url).catch(() => K("The curves could not be loaded. Reload the page."));
+	}, []), yr.value;
 }
-var dr = [
+var xr = [
 	"queued",
 	"running",
 	"done",
@@ -2294,11 +2341,11 @@ var dr = [
 	"cancelled",
 	"interrupted"
 ];
-function fr(e) {
+function Sr(e) {
 	return e.contract.replace(/^lehr\./, "");
 }
-function pr() {
-	let e = Kt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
+function Cr() {
+	let e = qt(), t = e.flatMap(({ path: e }) => Object.entries(G(e).value?.jobs ?? {}).map(([t, n]) => ({
 		service: e,
 		id: t,
 		job: n
@@ -2306,7 +2353,7 @@ function pr() {
 	t.sort((e, t) => t.job.times.queued_unix_ms - e.job.times.queued_unix_ms || t.job.number - e.job.number);
 	let { settings: n } = J.value, r = n.job ? t.find((e) => e.service === n.service && e.id === n.job) : void 0;
 	return e.length ? /* @__PURE__ */ Q(x, { children: [
-		n.new ? /* @__PURE__ */ Q(Tr, { methods: e }) : /* @__PURE__ */ Q("p", {
+		n.new ? /* @__PURE__ */ Q(Rr, { methods: e }) : /* @__PURE__ */ Q("p", {
 			class: "lead-in",
 			children: /* @__PURE__ */ Q("a", {
 				class: "button first",
@@ -2322,8 +2369,8 @@ function pr() {
 				"\" here any more."
 			]
 		}),
-		r && /* @__PURE__ */ Q(yr, { ...r }, `${r.service} ${r.id}`),
-		/* @__PURE__ */ Q(mr, {
+		r && /* @__PURE__ */ Q(Ar, { ...r }, `${r.service} ${r.id}`),
+		/* @__PURE__ */ Q(wr, {
 			jobs: t,
 			chosen: r
 		})
@@ -2336,8 +2383,8 @@ function pr() {
 		]
 	});
 }
-function mr({ jobs: e, chosen: t }) {
-	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / cr) - 1), s = Math.min(i.value, o);
+function wr({ jobs: e, chosen: t }) {
+	let n = V(""), r = V(""), i = V(0), a = e.filter(({ id: e, service: t, job: i }) => (!n.value || i.state === n.value) && `${e} ${t} ${Object.values(i.inputs).join(" ")}`.toLowerCase().includes(r.value.toLowerCase())), o = Math.max(0, Math.ceil(a.length / gr) - 1), s = Math.min(i.value, o);
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [
@@ -2357,7 +2404,7 @@ function mr({ jobs: e, chosen: t }) {
 						children: [/* @__PURE__ */ Q("option", {
 							value: "",
 							children: "all states"
-						}), dr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
+						}), xr.map((e) => /* @__PURE__ */ Q("option", { children: e }, e))]
 					})] }), /* @__PURE__ */ Q("label", { children: [/* @__PURE__ */ Q("span", {
 						class: "unseen",
 						children: "Search jobs"
@@ -2407,7 +2454,7 @@ function mr({ jobs: e, chosen: t }) {
 							children: "Actions"
 						})
 					})
-				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * cr, (s + 1) * cr).map((e) => /* @__PURE__ */ Q("tr", {
+				] }) }), /* @__PURE__ */ Q("tbody", { children: a.slice(s * gr, (s + 1) * gr).map((e) => /* @__PURE__ */ Q("tr", {
 					class: t === e ? "on" : "",
 					children: [
 						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q("a", {
@@ -2417,22 +2464,22 @@ function mr({ jobs: e, chosen: t }) {
 							}),
 							children: e.id
 						}) }),
-						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(gr, { job: e.job }) }),
+						/* @__PURE__ */ Q("td", { children: /* @__PURE__ */ Q(Er, { job: e.job }) }),
 						/* @__PURE__ */ Q("td", {
 							class: "soft",
 							children: Object.values(e.job.inputs).join(", ")
 						}),
 						/* @__PURE__ */ Q("td", {
 							class: "soft roomy",
-							children: Sn(e.job.times.queued_unix_ms)
+							children: Cn(e.job.times.queued_unix_ms)
 						}),
 						/* @__PURE__ */ Q("td", {
 							class: "number roomy",
-							children: hr(e.job)
+							children: Tr(e.job)
 						}),
 						/* @__PURE__ */ Q("td", {
 							class: "actions",
-							children: /* @__PURE__ */ Q(_r, {
+							children: /* @__PURE__ */ Q(Dr, {
 								...e,
 								isShort: !0
 							})
@@ -2440,13 +2487,13 @@ function mr({ jobs: e, chosen: t }) {
 					]
 				}, `${e.service} ${e.id}`)) })] })
 			}),
-			a.length > cr && /* @__PURE__ */ Q("div", {
+			a.length > gr && /* @__PURE__ */ Q("div", {
 				class: "pages",
 				children: [
 					/* @__PURE__ */ Q("span", { children: [
-						X(s * cr + 1),
+						X(s * gr + 1),
 						" to ",
-						X(Math.min(a.length, (s + 1) * cr)),
+						X(Math.min(a.length, (s + 1) * gr)),
 						" of ",
 						X(a.length)
 					] }),
@@ -2467,10 +2514,10 @@ function mr({ jobs: e, chosen: t }) {
 		]
 	});
 }
-function hr({ times: e }) {
-	return e.started_unix_ms && e.ended_unix_ms ? xn(e.ended_unix_ms - e.started_unix_ms) : "";
+function Tr({ times: e }) {
+	return e.started_unix_ms && e.ended_unix_ms ? Sn(e.ended_unix_ms - e.started_unix_ms) : "";
 }
-function gr({ job: e }) {
+function Er({ job: e }) {
 	if (e.state !== "running") return /* @__PURE__ */ Q("span", {
 		class: `state ${e.state}`,
 		children: e.state
@@ -2491,7 +2538,7 @@ function gr({ job: e }) {
 		]
 	});
 }
-function _r({ service: e, id: t, job: n, isShort: r }) {
+function Dr({ service: e, id: t, job: n, isShort: r }) {
 	let i = V(null), a = async (n, r) => {
 		try {
 			i.value = null, await U(`${e}:${n}`, { job: t }), K(r);
@@ -2504,9 +2551,13 @@ function _r({ service: e, id: t, job: n, isShort: r }) {
 	});
 	return /* @__PURE__ */ Q(x, { children: [
 		n.state === "done" && (n.outputs.labels || n.outputs.positions || n.outputs.places) && /* @__PURE__ */ Q("a", {
-			class: "button",
-			href: q("explore", vr(e, t, n)),
+			class: r ? "button" : "button first",
+			href: q("explore", kr(e, t, n)),
 			children: ["Explore", c]
+		}),
+		n.state === "done" && n.outputs.report && !r && /* @__PURE__ */ Q(Or, {
+			service: e,
+			id: t
 		}),
 		o && /* @__PURE__ */ Q("button", {
 			type: "button",
@@ -2526,21 +2577,53 @@ function _r({ service: e, id: t, job: n, isShort: r }) {
 		/* @__PURE__ */ Q($, { error: i.value })
 	] });
 }
-function vr(e, t, n) {
+function Or({ service: e, id: t }) {
+	let n = Dt(`${e}:report`, { job: t });
+	return St() ? /* @__PURE__ */ Q("button", {
+		type: "button",
+		onClick: () => H(n, { accept: "text/html" }).then((e) => e.blob()).then((e) => gn(`${t}.html`, e)).catch((e) => K(String(e.message ?? e))),
+		children: "Save report"
+	}) : /* @__PURE__ */ Q("a", {
+		class: "button",
+		href: new URL(n.slice(1), vt).href,
+		target: "_blank",
+		rel: "noopener",
+		children: "Report"
+	});
+}
+function kr(e, t, n) {
 	let r = n.outputs.positions ?? n.outputs.places;
 	return r ? { data: r } : {
 		data: Object.values(n.inputs)[0],
 		colour: `job:${e}|${t}`
 	};
 }
-function yr({ service: e, id: t, job: n }) {
-	let r = Gt(), i = V(Date.now()), a = V(null), o = ur(), s = Jt(e, t).value;
-	F(() => {
+function Ar({ service: e, id: t, job: n }) {
+	let r = Kt(), i = V(Date.now()), a = V(null), o = br(), s = Yt(e, t).value;
+	I(() => {
 		if (n.state !== "running") return;
 		let e = setInterval(() => i.value = Date.now(), 1e3);
 		return () => clearInterval(e);
 	}, [n.state]);
-	let c = Object.keys(n.outputs).filter((e) => e !== "model"), l = a.value ?? (c.includes("centers") ? "centers" : c.find((e) => e !== "labels") ?? c[0]), u = Object.entries(n.options).filter(([, e]) => e !== null), d = n.progress?.fraction ?? 0, f = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, p = d > .05 && f > 0 ? f / d * (1 - d) : null, m = s.map((e) => e.figures.temperature ?? NaN), h = n.outputs.history;
+	let c = (e) => _r.includes(e) ? _r.indexOf(e) : _r.length, l = Object.keys(n.outputs).filter((e) => e !== "model" && e !== "report").sort((e, t) => c(e) - c(t)), u = a.value ?? (l.includes("centers") ? "centers" : l.find((e) => e !== "labels") ?? l[0]), d = Object.entries(n.options).filter(([, e]) => e !== null), f = n.progress?.fraction ?? 0, p = n.times.started_unix_ms ? i.value - n.times.started_unix_ms : 0, m = f > .05 && p > 0 ? p / f * (1 - f) : null, h = s.map((e) => e.figures.temperature ?? NaN), g = n.outputs.history, _ = Object.values(n.inputs).some((e) => r && G(r).value?.datasets[e]?.account) && n.options.auto === !1 && /NaN|finite/.test(n.fault?.reason ?? ""), v = n.state === "done" && r && l.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
+		class: "tabs",
+		role: "group",
+		"aria-label": "Tables of the result",
+		children: [l.map((e) => /* @__PURE__ */ Q("button", {
+			type: "button",
+			"aria-pressed": e === u,
+			onClick: () => a.value = e,
+			children: vr[e] ?? wn(e)
+		}, e)), /* @__PURE__ */ Q("a", {
+			class: "button",
+			href: q("data", { set: n.outputs[u] }),
+			children: "Open as data set"
+		})]
+	}), /* @__PURE__ */ Q(Hn, {
+		datasets: r,
+		name: n.outputs[u],
+		caption: `${Tn(vr[u] ?? u)} of ${t}`
+	})] });
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
 		"aria-labelledby": "job-detail",
@@ -2557,11 +2640,11 @@ function yr({ service: e, id: t, job: n }) {
 						" of ",
 						Object.values(n.inputs).join(" and "),
 						", queued ",
-						Sn(n.times.queued_unix_ms)
+						Cn(n.times.queued_unix_ms)
 					]
 				})] }), /* @__PURE__ */ Q("div", {
 					class: "tools",
-					children: /* @__PURE__ */ Q(_r, {
+					children: /* @__PURE__ */ Q(Dr, {
 						service: e,
 						id: t,
 						job: n
@@ -2569,110 +2652,93 @@ function yr({ service: e, id: t, job: n }) {
 				})]
 			}),
 			/* @__PURE__ */ Q("p", { children: [
-				/* @__PURE__ */ Q(gr, { job: n }),
+				/* @__PURE__ */ Q(Er, { job: n }),
 				n.state === "running" && /* @__PURE__ */ Q("span", {
 					class: "soft",
 					children: [
 						" ",
-						xn(f),
+						Sn(p),
 						" so far",
-						p === null ? "" : `, about ${xn(p)} left`
+						m === null ? "" : `, about ${Sn(m)} left`
 					]
 				}),
-				hr(n) && /* @__PURE__ */ Q("span", {
+				Tr(n) && /* @__PURE__ */ Q("span", {
 					class: "soft",
-					children: [" in ", hr(n)]
+					children: [" in ", Tr(n)]
 				})
 			] }),
 			n.fault && /* @__PURE__ */ Q($, {
 				error: n.fault.reason,
 				code: n.fault.code
 			}),
-			n.warnings?.map((e) => /* @__PURE__ */ Q("p", {
-				class: "warning",
-				children: e
-			}, e)),
-			n.state === "running" && n.progress && /* @__PURE__ */ Q(br, { figures: n.progress.figures }),
-			o && n.state === "running" && s.length > 1 && m.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Q("div", {
+			n.fault && _ && /* @__PURE__ */ Q(Fr, {
+				service: e,
+				job: n
+			}),
+			/* @__PURE__ */ Q(kn, { of: n.warnings }),
+			n.state === "running" && n.progress && /* @__PURE__ */ Q(jr, { figures: n.progress.figures }),
+			o && n.state === "running" && s.length > 1 && h.some((e) => Number.isFinite(e)) && /* @__PURE__ */ Q("div", {
 				class: "pair",
 				children: [/* @__PURE__ */ Q(o.Chart, {
 					title: "Free energy",
 					xName: "temperature",
-					x: m,
+					x: h,
 					y: s.map((e) => e.figures.free_energy ?? NaN),
 					isLogX: !0,
 					isFalling: !0
 				}), /* @__PURE__ */ Q(o.Chart, {
 					title: "Clusters",
 					xName: "temperature",
-					x: m,
+					x: h,
 					y: s.map((e) => e.figures.clusters ?? NaN),
 					isLogX: !0,
 					isFalling: !0,
 					isStepped: !0
 				})]
 			}),
-			n.state === "done" && n.figures && /* @__PURE__ */ Q(br, { figures: n.figures }),
-			n.state === "done" && r && h && /* @__PURE__ */ Q(Sr, {
+			n.state === "done" && n.figures && /* @__PURE__ */ Q(jr, { figures: n.figures }),
+			v,
+			n.state === "done" && r && g && /* @__PURE__ */ Q(Nr, {
 				datasets: r,
-				name: h,
+				name: g,
 				splits: n.outputs.splits,
-				keep: (t, r) => /* @__PURE__ */ Q(Cr, {
+				keep: (t, r) => /* @__PURE__ */ Q(Ir, {
 					service: e,
 					job: n,
 					clusters: t,
 					temperature: r
 				})
 			}),
-			n.state === "done" && r && c.length > 0 && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("div", {
-				class: "tabs",
-				role: "group",
-				"aria-label": "Tables of the result",
-				children: [c.map((e) => /* @__PURE__ */ Q("button", {
-					type: "button",
-					"aria-pressed": e === l,
-					onClick: () => a.value = e,
-					children: Cn(e)
-				}, e)), /* @__PURE__ */ Q("a", {
-					class: "button",
-					href: q("data", { set: n.outputs[l] }),
-					children: "Open as data set"
-				})]
-			}), /* @__PURE__ */ Q(Ln, {
-				datasets: r,
-				name: n.outputs[l],
-				caption: `${wn(l)} of ${t}`
-			})] }),
 			/* @__PURE__ */ Q("details", { children: [/* @__PURE__ */ Q("summary", { children: [
 				"Options (",
-				u.length,
+				d.length,
 				")"
 			] }), /* @__PURE__ */ Q("dl", {
 				class: "facts",
-				children: u.map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: Cn(e) }), /* @__PURE__ */ Q("dd", { children: Z(t) })] }, e))
+				children: d.map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: wn(e) }), /* @__PURE__ */ Q("dd", { children: Z(t) })] }, e))
 			})] })
 		]
 	});
 }
-function br({ figures: e }) {
+function jr({ figures: e }) {
 	return /* @__PURE__ */ Q("dl", {
 		class: "tiles",
-		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: wn(Cn(e)) }), /* @__PURE__ */ Q("dd", {
+		children: Object.entries(e).map(([e, t]) => /* @__PURE__ */ Q("div", { children: [/* @__PURE__ */ Q("dt", { children: Tn(wn(e)) }), /* @__PURE__ */ Q("dd", {
 			class: "big",
 			children: Z(t)
 		})] }, e))
 	});
 }
-var xr = 4096;
-function Sr({ datasets: e, name: t, splits: n, keep: r }) {
-	let i = V([]), a = V([]), o = ur(), s = G(e).value?.datasets[t]?.rows ?? 0;
-	F(() => {
+var Mr = 4096;
+function Nr({ datasets: e, name: t, splits: n, keep: r }) {
+	let i = V([]), a = V([]), o = br(), s = G(e).value?.datasets[t]?.rows ?? 0;
+	I(() => {
 		let r = !1;
-		Fn(e, t, 0, Math.min(s, xr)).then((e) => {
+		Bn(e, t, 0, Math.min(s, Mr)).then((e) => {
 			r || (i.value = e.json);
 		}).catch(() => {});
 		let o = n ? G(e).value?.datasets[n]?.rows ?? 0 : 0;
-		return n && o && Fn(e, n, 0, Math.min(o, xr)).then((e) => {
+		return n && o && Bn(e, n, 0, Math.min(o, Mr)).then((e) => {
 			r || (a.value = e.json);
 		}).catch(() => {}), () => {
 			r = !0;
@@ -2734,14 +2800,19 @@ function Sr({ datasets: e, name: t, splits: n, keep: r }) {
 			}))
 		};
 	});
-	return !o || !c || i.value.length < 2 ? null : d.value ? /* @__PURE__ */ Q(o.Anneal, {
+	if (!o || !c || i.value.length < 2) return null;
+	let f = /* @__PURE__ */ Q("h3", {
+		class: "next",
+		children: "How the result came about"
+	});
+	return d.value ? /* @__PURE__ */ Q(x, { children: [f, /* @__PURE__ */ Q(o.Anneal, {
 		...d.value,
 		unit: "",
 		keep: r
-	}) : /* @__PURE__ */ Q("div", {
+	})] }) : /* @__PURE__ */ Q(x, { children: [f, /* @__PURE__ */ Q("div", {
 		class: "pair",
 		children: u.map(({ name: e, y: t }) => /* @__PURE__ */ Q(o.Chart, {
-			title: wn(Cn(e)),
+			title: Tn(wn(e)),
 			xName: c,
 			x: l,
 			y: t,
@@ -2749,39 +2820,46 @@ function Sr({ datasets: e, name: t, splits: n, keep: r }) {
 			isFalling: c === "temperature",
 			isStepped: e === "clusters" || e === "components"
 		}, e))
+	})] });
+}
+async function Pr(e, t, n, r = []) {
+	let i = Object.fromEntries(Object.entries(t.options).filter(([e, t]) => t !== null && !r.includes(e))), a = Object.entries(t.inputs), o = a.length === 1 ? a[0][1] : t.inputs, { job: s } = await U(`${e}:run`, {
+		input: o,
+		options: {
+			...i,
+			...n
+		}
+	});
+	K(`${s} is queued.`), Y("jobs", {
+		service: e,
+		job: s
 	});
 }
-function Cr({ service: e, job: t, clusters: n, temperature: r }) {
+function Fr({ service: e, job: t }) {
+	let n = V(null);
+	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
+		class: "warning",
+		children: ["Some values are missing. ", /* @__PURE__ */ Q("button", {
+			type: "button",
+			onClick: () => Pr(e, t, { auto: !0 }).catch((e) => n.value = e),
+			children: "Fill gaps and prepare the columns (auto), and run again"
+		})]
+	}), /* @__PURE__ */ Q($, { error: n.value })] });
+}
+function Ir({ service: e, job: t, clusters: n, temperature: r }) {
 	let i = V(null), a = async (n) => {
-		let r = /* @__PURE__ */ new Set([
+		i.value = null, await Pr(e, t, n, [
 			"clusters",
 			"stop_temperature",
 			"stop_length",
 			"max_clusters"
-		]), a = Object.fromEntries(Object.entries(t.options).filter(([e, t]) => t !== null && !r.has(e))), o = Object.entries(t.inputs);
-		try {
-			i.value = null;
-			let r = o.length === 1 ? o[0][1] : t.inputs, { job: s } = await U(`${e}:run`, {
-				input: r,
-				options: {
-					...a,
-					...n
-				}
-			});
-			K(`${s} is queued.`), Y("jobs", {
-				service: e,
-				job: s
-			});
-		} catch (e) {
-			i.value = e;
-		}
+		]).catch((e) => i.value = e);
 	};
 	return /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("p", {
 		class: "keep",
 		children: [
 			/* @__PURE__ */ Q("button", {
 				type: "button",
-				class: "first",
 				onClick: () => a({ clusters: n }),
 				children: [
 					"Keep ",
@@ -2802,25 +2880,36 @@ function Cr({ service: e, job: t, clusters: n, temperature: r }) {
 		]
 	}), /* @__PURE__ */ Q($, { error: i.value })] });
 }
-var wr = {
+var Lr = {
 	"lehr.pairwise": ["matrix", "items"],
 	"lehr.embedding": ["matrix", "items"],
 	"lehr.kmedoids": ["matrix", "items"]
 };
-function Tr({ methods: e }) {
-	let t = Gt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
-	F(() => {
+function Rr({ methods: e }) {
+	let t = Kt(), n = t ? G(t).value : null, { settings: r } = J.value, i = Object.keys(n?.datasets ?? {}).filter((e) => !/\/(model|history|members|labels)$/.test(e)), a = e.find((e) => e.contract === "lehr.clustering") ?? e[0], o = V(r.service && e.some((e) => e.path === r.service) ? r.service : a.path), s = V(r.data ?? i[0] ?? ""), c = V(""), l = V({}), u = V([]), d = V(null), f = V(!1), p = e.find((e) => e.path === o.value) ?? a;
+	I(() => {
 		let e = !1;
-		return l.value = {}, d.value = null, Nt().then((t) => {
+		return l.value = {}, d.value = null, Pt().then((t) => {
 			let n = t.components.schemas[`${p.contract}.Options`];
-			e || (u.value = n ? Lt(n, t) : []);
+			e || (u.value = n ? Rt(n, t) : []);
 		}).catch((t) => {
 			e || (d.value = t);
 		}), () => {
 			e = !0;
 		};
 	}, [p.path, p.contract]);
-	let m = n?.datasets[s.value], h = wr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = async () => {
+	let m = n?.datasets[s.value], h = Lr[p.contract], g = h && s.value.replace(/\/[^/]*$/, "/items"), _ = g !== void 0 && g !== s.value && n?.datasets[g] !== void 0, v = m?.columns ?? [], y = v.some((e) => /^(lon|lng|longitude)$/i.test(e.name)) && v.some((e) => /^(lat|latitude)$/i.test(e.name)), b = u.value.some((e) => e.name === "lonlat") && y && l.value.lonlat === void 0, x = m?.account !== void 0 && u.value.some((e) => e.name === "auto"), S = x && l.value.auto === void 0 ? {
+		...l.value,
+		auto: "yes"
+	} : l.value, C = u.value.map((e) => e.name === "auto" ? {
+		...e,
+		isBasic: x
+	} : e.name === "lonlat" ? {
+		...e,
+		isBasic: y
+	} : e);
+	x && C.sort((e, t) => Number(t.name === "auto") - Number(e.name === "auto"));
+	let w = async () => {
 		f.value = !0, d.value = null;
 		try {
 			let e = {
@@ -2828,7 +2917,7 @@ function Tr({ methods: e }) {
 					[h[0]]: s.value,
 					[h[1]]: g
 				} : s.value,
-				options: Qn(u.value, l.value),
+				options: or(u.value, S),
 				...c.value.trim() ? { output: c.value.trim() } : {}
 			}, { job: t } = await U(`${o.value}:run`, e);
 			K(`${t} is queued.`), Y("jobs", {
@@ -2862,7 +2951,7 @@ function Tr({ methods: e }) {
 			})]
 		}), /* @__PURE__ */ Q("form", {
 			onSubmit: (e) => {
-				e.preventDefault(), x();
+				e.preventDefault(), w();
 			},
 			children: [
 				/* @__PURE__ */ Q("div", {
@@ -2880,7 +2969,7 @@ function Tr({ methods: e }) {
 								children: e.map((e) => /* @__PURE__ */ Q("option", {
 									value: e.path,
 									children: [
-										fr(e),
+										Sr(e),
 										" (",
 										e.path,
 										")"
@@ -2947,9 +3036,9 @@ function Tr({ methods: e }) {
 						})
 					]
 				}),
-				/* @__PURE__ */ Q(er, {
-					fields: u.value,
-					typed: l.value,
+				/* @__PURE__ */ Q(cr, {
+					fields: C,
+					typed: S,
 					dataset: m,
 					change: (e, t) => l.value = {
 						...l.value,
@@ -2962,9 +3051,9 @@ function Tr({ methods: e }) {
 					children: [/* @__PURE__ */ Q("button", {
 						type: "submit",
 						class: "first",
-						disabled: f.value || !s.value || !$n(u.value, l.value),
+						disabled: f.value || !s.value || !sr(u.value, l.value),
 						children: "Run"
-					}), !$n(u.value, l.value) && /* @__PURE__ */ Q("span", {
+					}), !sr(u.value, l.value) && /* @__PURE__ */ Q("span", {
 						class: "complaint",
 						children: "Some fields cannot be meant: see above."
 					})]
@@ -2974,7 +3063,7 @@ function Tr({ methods: e }) {
 	});
 }
 // src/views/node.tsx
-function Er(e) {
+function zr(e) {
 	let t = /* @__PURE__ */ new Map();
 	for (let n of e.split("\n")) {
 		if (!n || n.startsWith("#")) continue;
@@ -2983,24 +3072,24 @@ function Er(e) {
 	}
 	return t;
 }
-var Dr = 1e3;
-function Or() {
-	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Wt("lehr/inspector")[0]?.path;
-	F(() => {
+var Br = 1e3;
+function Vr() {
+	let e = V(null), t = V(/* @__PURE__ */ new Map()), n = V(null), r = V(/* @__PURE__ */ new Map()), i = Gt("lehr/inspector")[0]?.path;
+	I(() => {
 		let r = !1, a = async () => {
 			if (document.visibilityState === "visible") try {
-				i && (e.value = await Tt(`${i}:look`)), t.value = Er(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
+				i && (e.value = await Et(`${i}:look`)), t.value = zr(await (await H("/metrics", { accept: "text/plain" })).text()), n.value = null;
 			} catch (e) {
 				n.value = e;
 			}
-			r || setTimeout(a, Dr);
+			r || setTimeout(a, Br);
 		};
 		return a(), () => {
 			r = !0;
 		};
-	}, [i]), F(() => {
+	}, [i]), I(() => {
 		let e = !1;
-		return Nt().then((t) => {
+		return Pt().then((t) => {
 			let n = /* @__PURE__ */ new Map();
 			for (let e of Object.keys(t.paths)) {
 				let [t, r] = e.split(":");
@@ -3014,7 +3103,7 @@ function Or() {
 	let a = W.value ?? [], o = e.value, s = (e) => t.value.get(e), c = s("lehr_http_request_duration_seconds_count") ?? 0, l = s("lehr_http_request_duration_seconds_sum") ?? 0, u = (s("lehr_http_responses_total{status=\"4xx\"}") ?? 0) + (s("lehr_http_responses_total{status=\"5xx\"}") ?? 0), d = [
 		[
 			"Memory",
-			s("process_resident_memory_bytes") === void 0 ? "–" : bn(s("process_resident_memory_bytes")),
+			s("process_resident_memory_bytes") === void 0 ? "–" : xn(s("process_resident_memory_bytes")),
 			"resident"
 		],
 		[
@@ -3025,7 +3114,7 @@ function Or() {
 		[
 			"Tasks",
 			o ? X(o.tasks) : "–",
-			o ? `${X(o.timers)} timers` : ""
+			o ? `${X(o.timers)} ${o.timers === 1 ? "timer" : "timers"}` : ""
 		],
 		[
 			"Connections",
@@ -3195,12 +3284,12 @@ function Or() {
 				}) })] })
 			})]
 		}),
-		o && /* @__PURE__ */ Q(kr, { look: o }),
-		/* @__PURE__ */ Q(Ar, {}),
-		/* @__PURE__ */ Q(jr, {})
+		o && /* @__PURE__ */ Q(Hr, { look: o }),
+		/* @__PURE__ */ Q(Ur, {}),
+		/* @__PURE__ */ Q(Wr, {})
 	] });
 }
-function kr({ look: e }) {
+function Hr({ look: e }) {
 	let t = e.services.flatMap(({ path: e, running: t }) => t.map((t) => ({
 		path: e,
 		handler: t
@@ -3229,7 +3318,7 @@ function kr({ look: e }) {
 						t.operation
 					] }),
 					" waits ",
-					xn(t.age_ms),
+					Sn(t.age_ms),
 					t.waits_for.length > 0 && /* @__PURE__ */ Q(x, { children: [" for ", t.waits_for.join(", ")] }),
 					t.caller && /* @__PURE__ */ Q("span", {
 						class: "soft",
@@ -3254,8 +3343,8 @@ function kr({ look: e }) {
 		]
 	});
 }
-function Ar() {
-	let e = Wt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
+function Ur() {
+	let e = Gt("lehr/log")[0]?.path, t = e ? G(e).value : null, n = V(null), r = V(null);
 	if (!e || !t) return null;
 	let i = async () => {
 		try {
@@ -3301,8 +3390,8 @@ function Ar() {
 		]
 	});
 }
-function jr() {
-	let e = Wt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
+function Wr() {
+	let e = Gt("lehr/nodes")[0]?.path, t = e ? G(e).value : null, n = Object.entries(t?.nodes ?? {});
 	return n.length ? /* @__PURE__ */ Q("section", {
 		class: "card",
 		"aria-labelledby": "joined",
@@ -3336,9 +3425,9 @@ function jr() {
 	}) : null;
 }
 // src/views/token.tsx
-function Mr() {
-	let e = De(null), t = V(""), n = xt.value;
-	return F(() => {
+function Gr() {
+	let e = Ee(null), t = V(""), n = xt.value;
+	return I(() => {
 		n !== null && !e.current.open && e.current.showModal(), n === null && e.current.open && e.current.close();
 	}, [n]), /* @__PURE__ */ Q("dialog", {
 		ref: e,
@@ -3348,7 +3437,7 @@ function Mr() {
 			onSubmit: (e) => {
 				e.preventDefault();
 				let n = t.value;
-				t.value = "", Ct(n);
+				t.value = "", wt(n);
 			},
 			children: [
 				/* @__PURE__ */ Q("h2", {
@@ -3384,8 +3473,8 @@ function Mr() {
 	});
 }
 // src/views/workflows.tsx
-function Nr() {
-	let e = Wt("lehr/workflows")[0]?.path;
+function Kr() {
+	let e = Gt("lehr/workflows")[0]?.path;
 	if (!e) return /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "This node runs no workflows."
@@ -3397,7 +3486,7 @@ function Nr() {
 	});
 	let n = Object.entries(t.runs).sort(([, e], [, t]) => t.number - e.number), r = J.value.settings.run, i = r ? t.runs[r] : void 0;
 	return /* @__PURE__ */ Q(x, { children: [
-		/* @__PURE__ */ Q(Pr, { path: e }),
+		/* @__PURE__ */ Q(qr, { path: e }),
 		/* @__PURE__ */ Q("section", {
 			class: "card",
 			"aria-labelledby": "runs",
@@ -3468,25 +3557,25 @@ function Nr() {
 							}),
 							/* @__PURE__ */ Q("td", {
 								class: "number",
-								children: xn(t.elapsed_ms)
+								children: Sn(t.elapsed_ms)
 							})
 						]
 					}, e);
 				}) })] })
 			})]
 		}),
-		i && /* @__PURE__ */ Q(Ir, {
+		i && /* @__PURE__ */ Q(Yr, {
 			path: e,
 			name: r,
 			run: i
 		})
 	] });
 }
-function Pr({ path: e }) {
+function qr({ path: e }) {
 	let t = V(null), n = V(null), r = V({}), i = V(null), a = () => ({
 		file: t.value.name,
 		definition: t.value.text,
-		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Fr(t)]))
+		parameters: Object.fromEntries(Object.entries(r.value).map(([e, t]) => [e, Jr(t)]))
 	}), o = async () => {
 		try {
 			i.value = null, n.value = await U(`${e}:review`, a());
@@ -3496,8 +3585,9 @@ function Pr({ path: e }) {
 	};
 	return /* @__PURE__ */ Q("section", {
 		class: "card",
-		children: [/* @__PURE__ */ Q("p", { children: [
-			/* @__PURE__ */ Q("label", {
+		children: [/* @__PURE__ */ Q("div", {
+			class: "tools",
+			children: [/* @__PURE__ */ Q("label", {
 				class: "button first",
 				children: ["Choose a workflow file", /* @__PURE__ */ Q("input", {
 					class: "unseen",
@@ -3511,13 +3601,11 @@ function Pr({ path: e }) {
 						}, r.value = {}, n.value = "", await o());
 					}
 				})]
-			}),
-			" ",
-			/* @__PURE__ */ Q("span", {
+			}), /* @__PURE__ */ Q("span", {
 				class: "note",
-				children: "TOML. You see its steps before anything runs."
-			})
-		] }), t.value && /* @__PURE__ */ Q(x, { children: [
+				children: "A TOML file. You see its steps before anything runs."
+			})]
+		}), t.value && /* @__PURE__ */ Q(x, { children: [
 			/* @__PURE__ */ Q("h2", { children: t.value.name }),
 			/* @__PURE__ */ Q($, { error: i.value }),
 			n.value && /* @__PURE__ */ Q(x, { children: [/* @__PURE__ */ Q("ol", {
@@ -3576,14 +3664,14 @@ function Pr({ path: e }) {
 		] })]
 	});
 }
-function Fr(e) {
+function Jr(e) {
 	try {
 		return JSON.parse(e);
 	} catch {
 		return e;
 	}
 }
-function Ir({ path: e, name: t, run: n }) {
+function Yr({ path: e, name: t, run: n }) {
 	let r = V(null), i = async (n, i, a) => {
 		try {
 			r.value = null, await U(`${e}:${n}`, {
@@ -3615,7 +3703,7 @@ function Ir({ path: e, name: t, run: n }) {
 							children: n.state
 						}),
 						" ",
-						xn(n.elapsed_ms)
+						Sn(n.elapsed_ms)
 					]
 				})] }), /* @__PURE__ */ Q("div", {
 					class: "tools",
@@ -3651,7 +3739,7 @@ function Ir({ path: e, name: t, run: n }) {
 			}),
 			/* @__PURE__ */ Q("ul", {
 				class: "steps",
-				children: a.map(([e, r]) => /* @__PURE__ */ Q(Lr, {
+				children: a.map(([e, r]) => /* @__PURE__ */ Q(Xr, {
 					name: e,
 					record: r,
 					whole: s,
@@ -3674,7 +3762,7 @@ function Ir({ path: e, name: t, run: n }) {
 		]
 	});
 }
-function Lr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
+function Xr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	let a = t.started_ms ?? 0, o = t.ended_ms ?? (t.started_ms === void 0 || t.started_ms === null ? 0 : r), s = t.items ?? [], c = [...new Set([t.fault?.reason, ...s.map((e) => e.fault?.reason)].filter((e) => !!e))], l = s.find((e) => e.state === "running" && e.progress?.fraction !== void 0);
 	return /* @__PURE__ */ Q("li", { children: [
 		/* @__PURE__ */ Q("div", {
@@ -3702,7 +3790,7 @@ function Lr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 				}),
 				/* @__PURE__ */ Q("span", {
 					class: "number soft",
-					children: o > a ? xn(o - a) : ""
+					children: o > a ? Sn(o - a) : ""
 				}),
 				i && /* @__PURE__ */ Q("button", {
 					type: "button",
@@ -3737,37 +3825,37 @@ function Lr({ name: e, record: t, whole: n, elapsed: r, again: i }) {
 	] });
 }
 // src/main.tsx
-var Rr = {
+var Zr = {
 	data: "Data",
 	explore: "Explore",
 	jobs: "Jobs",
 	workflows: "Workflows",
 	node: "Node"
-}, zr = {
+}, Qr = {
 	connecting: ["waiting", "connecting"],
 	live: ["live", "live"],
 	asking: ["live", "live"],
 	lost: ["lost", "no answer"]
-}, Br = z(null), Vr = z(null);
-function Hr() {
-	F(() => {
-		Br.value || sr(() => import("./explore.js").then((e) => Br.value = e.default), [], import.meta.url).catch((e) => Vr.value = e);
+}, $r = B(null), ei = B(null);
+function ti() {
+	I(() => {
+		$r.value || hr(() => import("./explore.js").then((e) => $r.value = e.default), [], import.meta.url).catch((e) => ei.value = e);
 	}, []);
-	let e = Br.value;
-	return Vr.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
+	let e = $r.value;
+	return ei.value ? /* @__PURE__ */ Q($, { error: "The viewer could not be loaded. Reload the page." }) : e ? /* @__PURE__ */ Q(e, {}) : /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Loading…"
 	});
 }
-var Ur = {
-	data: qn,
-	explore: Hr,
-	jobs: pr,
-	workflows: Nr,
-	node: Or
+var ni = {
+	data: tr,
+	explore: ti,
+	jobs: Cr,
+	workflows: Kr,
+	node: Vr
 };
-function Wr() {
-	let [e, t] = ke(), { view: n } = J.value, r = Ur[n];
+function ri() {
+	let [e, t] = Oe(), { view: n } = J.value, r = ni[n];
 	return e ? /* @__PURE__ */ Q("section", {
 		class: "card",
 		children: [
@@ -3779,18 +3867,18 @@ function Wr() {
 				children: "Try again"
 			})
 		]
-	}) : W.value ? /* @__PURE__ */ Q(r, {}) : Vt.value ? /* @__PURE__ */ Q($, {
-		error: Vt.value,
+	}) : W.value ? /* @__PURE__ */ Q(r, {}) : Ht.value ? /* @__PURE__ */ Q($, {
+		error: Ht.value,
 		code: "unavailable"
 	}) : /* @__PURE__ */ Q("p", {
 		class: "empty",
 		children: "Asking the node…"
 	});
 }
-function Gr() {
-	let { view: e } = J.value, [t, n] = zr[Bt.value];
-	return F(() => {
-		document.title = `${Rr[e]} · Lehr`;
+function ii() {
+	let { view: e } = J.value, [t, n] = Qr[Vt.value];
+	return I(() => {
+		document.title = `${Zr[e]} · Lehr`;
 	}, [e]), /* @__PURE__ */ Q(x, { children: [
 		/* @__PURE__ */ Q("a", {
 			class: "skip",
@@ -3850,10 +3938,10 @@ function Gr() {
 				}),
 				/* @__PURE__ */ Q("nav", {
 					"aria-label": "Views",
-					children: Object.keys(Rr).map((t) => /* @__PURE__ */ Q("a", {
+					children: Object.keys(Zr).map((t) => /* @__PURE__ */ Q("a", {
 						href: q(t, {}),
 						"aria-current": t === e ? "page" : void 0,
-						children: Rr[t]
+						children: Zr[t]
 					}, t))
 				}),
 				/* @__PURE__ */ Q("span", {
@@ -3868,17 +3956,17 @@ function Gr() {
 			class: e,
 			children: [/* @__PURE__ */ Q("h1", {
 				class: "unseen",
-				children: Rr[e]
-			}), /* @__PURE__ */ Q(Wr, {}, e)]
+				children: Zr[e]
+			}), /* @__PURE__ */ Q(ri, {}, e)]
 		}),
 		/* @__PURE__ */ Q("div", {
-			class: `notice${un.value ? " shown" : ""}`,
+			class: `notice${dn.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: un.value
+			children: dn.value
 		}),
-		/* @__PURE__ */ Q(Mr, {})
+		/* @__PURE__ */ Q(Gr, {})
 	] });
 }
-ln(), M(/* @__PURE__ */ Q(Gr, {}), document.getElementById("app"));
-export { F as C, x as E, z as S, Oe as T, Kt as _, Q as a, V as b, Cn as c, J as d, mn as f, G as g, Gt as h, $ as i, yn as l, K as m, Rn as n, X as o, q as p, kn as r, Z as s, Gn as t, hn as u, H as v, De as w, Be as x, Et as y };
+un(), N(/* @__PURE__ */ Q(ii, {}), document.getElementById("app"));
+export { I as C, x as E, B as S, De as T, qt as _, Q as a, V as b, wn as c, J as d, hn as f, G as g, Kt as h, $ as i, bn as l, K as m, Un as n, X as o, q as p, jn as r, Z as s, $n as t, gn as u, H as v, Ee as w, ze as x, Dt as y };

@@ -222,7 +222,7 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 						x: j - v.right,
 						y: 216,
 						"text-anchor": "end",
-						children: m ? `${s}, falling →` : s
+						children: m ? `${s}${j >= _ ? ", falling" : ""} →` : s
 					}),
 					w && w.at.filter((e) => e >= F && e <= I).map((e) => /* @__PURE__ */ n("path", {
 						class: "split",
@@ -236,7 +236,7 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 						y: 216,
 						children: w.name
 					})] }),
-					K && j >= _ && /* @__PURE__ */ n("g", { children: [/* @__PURE__ */ n("path", {
+					K && /* @__PURE__ */ n("g", { children: [/* @__PURE__ */ n("path", {
 						class: "curve later",
 						d: `M${v.left + (w?.at.length ? 62 : 0)} 212h18`
 					}), /* @__PURE__ */ n("text", {
@@ -275,4 +275,4 @@ function x({ title: a, xName: s, x: c, y: l, isLogX: u, isLogY: p, isFalling: m,
 		})]
 	});
 }
-export { f as a, u as i, y as n, d as o, h as r, x as t };
+export { u as a, h as i, b as n, f as o, y as r, d as s, x as t };

@@ -1,5 +1,5 @@
 import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { i as E, n as D, o as O, r as ee } from "./chart.js";
+import { a as E, i as D, n as ee, r as O, s as te } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
 var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, te = {
+}, L = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, L = {
+}, ne = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, ne = { 
+}, re = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, re = Uint8Array, R = Uint16Array, z = Uint32Array, B = BigUint64Array, V = Int8Array, H = Int16Array, U = Int32Array, W = BigInt64Array, ie = Float32Array, G = Float64Array;
+BUFFER: 0 }, ie = Uint8Array, R = Uint16Array, ae = Uint32Array, oe = BigUint64Array, z = Int8Array, B = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function ae(e) {
+function se(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function ae(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function oe(e) {
-	return ae(e) === "[object ArrayBuffer]" || ae(e) === "[object SharedArrayBuffer]";
+function ce(e) {
+	return se(e) === "[object ArrayBuffer]" || se(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function K(e) {
-	return ae(e) === "[object Uint8Array]";
+function le(e) {
+	return se(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -373,18 +373,18 @@ function K(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function se(e, t) {
+function ue(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
-		V,
-		H,
-		U,
-		W
-	] : [
-		re,
-		R,
 		z,
-		B
+		B,
+		V,
+		H
+	] : [
+		ie,
+		R,
+		ae,
+		oe
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function se(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function ce(e, t) {
+function G(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function ce(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function le(e, t, n) {
+function K(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -432,7 +432,7 @@ function le(e, t, n) {
 * @throws if the value is not included in the set
 */
 function q(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), le(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+	return t = Array.isArray(t) ? t : Object.values(t), K(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -440,7 +440,7 @@ function q(e, t, n) {
 * @param {any} value The value to lookup.
 * @returns {string} The first matching key, or '<Unknown>' if not found.
 */
-function ue(e, t) {
+function de(e, t) {
 	for (let [n, r] of Object.entries(e)) if (r === t) return n;
 	return "<Unknown>";
 }
@@ -451,7 +451,7 @@ function ue(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
+var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var de = (e) => `Unsupported data type: "${ue(M, e)}" (id ${e})`, fe = (e, t, n 
 * @param {any} value
 * @returns {value is Field}
 */
-function pe(e) {
-	return Object.hasOwn(e, "name") && me(e.type);
+function me(e) {
+	return Object.hasOwn(e, "name") && he(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function me(e) {
+function he(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -482,7 +482,7 @@ function me(e) {
 * @returns {Field} The field instance.
 */
 function J(e, t = "", n = !0) {
-	return pe(e) ? e : fe(t, le(e, me, () => "Data type expected."), n);
+	return me(e) ? e : pe(t, K(e, he, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -505,13 +505,13 @@ function J(e, t = "", n = !0) {
 *  ids are later resolved (possibly to new values) upon IPC encoding.
 * @returns {DictionaryType}
 */
-var he = (e, t, n = !1, r = -1) => ({
+var ge = (e, t, n = !1, r = -1) => ({
 	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
-	indices: t || _e(),
+	indices: t || ve(),
 	ordered: n
-}), ge = (e = 32, t = !0) => ({
+}), _e = (e = 32, t = !0) => ({
 	typeId: M.Int,
 	bitWidth: q(e, [
 		8,
@@ -520,22 +520,22 @@ var he = (e, t, n = !1, r = -1) => ({
 		64
 	]),
 	signed: t,
-	values: se(e, t)
-}), _e = () => ge(32), ve = (e = 2) => ({
+	values: ue(e, t)
+}), ve = () => _e(32), ye = (e = 2) => ({
 	typeId: M.Float,
 	precision: q(e, N),
 	values: [
 		R,
-		ie,
-		G
+		U,
+		W
 	][e]
-}), ye = () => ({
-	typeId: M.Binary,
-	offsets: U
 }), be = () => ({
+	typeId: M.Binary,
+	offsets: V
+}), xe = () => ({
 	typeId: M.Utf8,
-	offsets: U
-}), xe = (e, t, n = 128) => ({
+	offsets: V
+}), Se = (e, t, n = 128) => ({
 	typeId: M.Decimal,
 	precision: e,
 	scale: t,
@@ -545,90 +545,90 @@ var he = (e, t, n = !1, r = -1) => ({
 		128,
 		256
 	]),
-	values: n === 32 ? U : B
-}), Se = (e) => ({
+	values: n === 32 ? V : oe
+}), Ce = (e) => ({
 	typeId: M.Date,
 	unit: q(e, P),
-	values: e === P.DAY ? U : W
-}), Ce = (e = F.MILLISECOND) => {
+	values: e === P.DAY ? V : H
+}), we = (e = F.MILLISECOND) => {
 	e = q(e, F);
 	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
 		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? U : W
+		values: t === 32 ? V : H
 	};
-}, we = (e = F.MILLISECOND, t = null) => ({
+}, Te = (e = F.MILLISECOND, t = null) => ({
 	typeId: M.Timestamp,
 	unit: q(e, F),
 	timezone: t,
-	values: W
-}), Te = (e = I.MONTH_DAY_NANO) => ({
+	values: H
+}), Ee = (e = I.MONTH_DAY_NANO) => ({
 	typeId: M.Interval,
 	unit: q(e, I),
-	values: e === I.MONTH_DAY_NANO ? void 0 : U
-}), Ee = (e) => ({
+	values: e === I.MONTH_DAY_NANO ? void 0 : V
+}), De = (e) => ({
 	typeId: M.List,
 	children: [J(e)],
-	offsets: U
-}), De = (e) => ({
+	offsets: V
+}), Oe = (e) => ({
 	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
-}), Oe = (e, t, n, r) => (n ??= t.map((e, t) => t), {
+	children: Array.isArray(e) && e.length > 0 && me(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
+}), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
 	typeId: M.Union,
-	mode: q(e, te),
+	mode: q(e, L),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
 	children: t.map((e, t) => J(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: U
-}), ke = (e) => ({
+	offsets: V
+}), Ae = (e) => ({
 	typeId: M.FixedSizeBinary,
 	stride: e
-}), Ae = (e, t) => ({
+}), je = (e, t) => ({
 	typeId: M.FixedSizeList,
 	stride: t,
 	children: [J(e)]
-}), je = (e, t) => ({
+}), Me = (e, t) => ({
 	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: U
-}), Me = (e = F.MILLISECOND) => ({
+	offsets: V
+}), Ne = (e = F.MILLISECOND) => ({
 	typeId: M.Duration,
 	unit: q(e, F),
-	values: W
-}), Ne = () => ({
-	typeId: M.LargeBinary,
-	offsets: W
+	values: H
 }), Pe = () => ({
+	typeId: M.LargeBinary,
+	offsets: H
+}), Fe = () => ({
 	typeId: M.LargeUtf8,
-	offsets: W
-}), Fe = (e) => ({
+	offsets: H
+}), Ie = (e) => ({
 	typeId: M.LargeList,
 	children: [J(e)],
-	offsets: W
-}), Ie = (e, t) => ({
+	offsets: H
+}), Le = (e, t) => ({
 	typeId: M.RunEndEncoded,
-	children: [le(J(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), J(t, "values")]
-}), Le = (e) => ({
+	children: [K(J(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), J(t, "values")]
+}), Re = (e) => ({
 	typeId: M.ListView,
 	children: [J(e, "value")],
-	offsets: U
-}), Re = (e) => ({
+	offsets: V
+}), ze = (e) => ({
 	typeId: M.LargeListView,
 	children: [J(e, "value")],
-	offsets: W
-}), ze = new G(2).buffer;
-new W(ze), new z(ze), new U(ze), new re(ze);
+	offsets: H
+}), Be = new W(2).buffer;
+new H(Be), new ae(Be), new V(Be), new ie(Be);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
 * @param {bigint} value The value to check and possibly convert.
 * @returns {number} The converted number value.
 */
-function Be(e) {
+function Ve(e) {
 	if (e > 2 ** 53 - 1 || e < -(2 ** 53 - 1)) throw Error(`BigInt exceeds integer number representation: ${e}`);
 	return Number(e);
 }
@@ -639,10 +639,10 @@ function Be(e) {
 * @param {bigint} div The divisor.
 * @returns {number} The result of the division as a floating point number.
 */
-function Ve(e, t) {
+function He(e, t) {
 	return Number(e / t) + Number(e % t) / Number(t);
 }
-var He = (e) => BigInt.asUintN(64, e);
+var Ue = (e) => BigInt.asUintN(64, e);
 /**
 * Convert a 64-bit decimal value to a bigint.
 * @param {BigUint64Array} buf The uint64 array containing the decimal bytes.
@@ -650,7 +650,7 @@ var He = (e) => BigInt.asUintN(64, e);
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ue(e, t) {
+function We(e, t) {
 	return BigInt.asIntN(64, e[t]);
 }
 /**
@@ -660,9 +660,9 @@ function Ue(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function We(e, t) {
+function Ge(e, t) {
 	let n = t << 1, r;
-	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
+	return BigInt.asIntN(64, e[n + 1]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n, r;
 }
 /**
 * Convert a 256-bit decimal value to a bigint.
@@ -671,20 +671,20 @@ function We(e, t) {
 * @returns {bigint} The converted decimal as a bigint, such that all
 *  fractional digits are scaled up to integers (for example, 1.12 -> 112).
 */
-function Ge(e, t) {
+function Ke(e, t) {
 	let n = t << 2, r;
-	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = He(~e[n]) | He(~e[n + 1]) << 64n | He(~e[n + 2]) << 128n | He(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
+	return BigInt.asIntN(64, e[n + 3]) < 0 ? (r = Ue(~e[n]) | Ue(~e[n + 1]) << 64n | Ue(~e[n + 2]) << 128n | Ue(~e[n + 3]) << 192n, r = -(r + 1n)) : r = e[n] | e[n + 1] << 64n | e[n + 2] << 128n | e[n + 3] << 192n, r;
 }
 // node_modules/@uwdata/flechette/src/util/strings.js
-var Ke = new TextDecoder("utf-8");
+var qe = new TextDecoder("utf-8");
 new TextEncoder();
 /**
 * Return a UTF-8 string decoded from a byte buffer.
 * @param {Uint8Array} buf The byte buffer.
 * @returns {string} The decoded string.
 */
-function qe(e) {
-	return Ke.decode(e);
+function Je(e) {
+	return qe.decode(e);
 }
 /**
 * Return a boolean for a single bit in a bitmap.
@@ -692,7 +692,7 @@ function qe(e) {
 * @param {number} index The bit index to read.
 * @returns {boolean} The boolean bitmap value.
 */
-function Je(e, t) {
+function Ye(e, t) {
 	return !!(e[t >> 3] & 1 << t % 8);
 }
 /**
@@ -724,7 +724,7 @@ function Y(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ye(e, t) {
+function Xe(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Ye(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Xe(e, t) {
-	return !!Ze(e, t);
+function Ze(e, t) {
+	return !!Qe(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Ze(e, t) {
-	return Qe(e, t) << 24 >> 24;
+function Qe(e, t) {
+	return $e(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Qe(e, t) {
+function $e(e, t) {
 	return e[t];
 }
 /**
@@ -761,7 +761,7 @@ function Qe(e, t) {
 * @returns {number}
 */
 function X(e, t) {
-	return $e(e, t) << 16 >> 16;
+	return et(e, t) << 16 >> 16;
 }
 /**
 * Return an unsigned 16-bit integer value.
@@ -769,7 +769,7 @@ function X(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
+function et(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
 /**
@@ -787,7 +787,7 @@ function Z(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function tt(e, t) {
 	return Z(e, t) >>> 0;
 }
 /**
@@ -798,7 +798,7 @@ function et(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Be(BigInt.asIntN(64, BigInt(et(e, t)) + (BigInt(et(e, t + 4)) << 32n)));
+	return Ve(BigInt.asIntN(64, BigInt(tt(e, t)) + (BigInt(tt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -807,9 +807,9 @@ function Q(e, t) {
 * @param {number} index The index of the string entry.
 * @returns {string} The decoded string.
 */
-function tt(e, t) {
+function nt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
-	return n += 4, qe(e.subarray(n, n + r));
+	return n += 4, Je(e.subarray(n, n + r));
 }
 /**
 * Extract a flatbuffer vector to an array.
@@ -820,7 +820,7 @@ function tt(e, t) {
 * @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
 * @returns {T[]} The extracted vector entries.
 */
-function nt(e, t, n, r) {
+function rt(e, t, n, r) {
 	if (!t) return [];
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
@@ -832,7 +832,7 @@ function nt(e, t, n, r) {
 /**
 * Symbol for the row index value of a struct object proxy.
 */
-var rt = Symbol("rowIndex");
+var it = Symbol("rowIndex");
 /**
 * Returns a row proxy object factory. The resulting method takes a
 * batch-level row index as input and returns an object that proxies
@@ -841,20 +841,20 @@ var rt = Symbol("rowIndex");
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function it(e, t) {
+function at(e, t) {
 	class n {
 		/**
 		* Create a new proxy row object representing a struct or table row.
 		* @param {number} index The record batch row index.
 		*/
 		constructor(e) {
-			this[rt] = e;
+			this[it] = e;
 		}
 		/**
 		* Return a JSON-compatible object representation.
 		*/
 		toJSON() {
-			return ot(e, t, this[rt]);
+			return st(e, t, this[it]);
 		}
 	}
 	let r = n.prototype;
@@ -863,7 +863,7 @@ function it(e, t) {
 		let i = t[n];
 		Object.defineProperty(r, e[n], {
 			get() {
-				return i.at(this[rt]);
+				return i.at(this[it]);
 			},
 			enumerable: !0
 		});
@@ -878,8 +878,8 @@ function it(e, t) {
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function at(e, t) {
-	return (n) => ot(e, t, n);
+function ot(e, t) {
+	return (n) => st(e, t, n);
 }
 /**
 * Return a vanilla object representing a struct (row object) type.
@@ -888,7 +888,7 @@ function at(e, t) {
 * @param {number} index The record batch row index.
 * @returns {Record<string, any>}
 */
-function ot(e, t, n) {
+function st(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
@@ -904,15 +904,15 @@ function ot(e, t, n) {
 * @param {Batch<any>?} batch The data batch to check.
 * @returns {boolean} True if a direct batch, false otherwise.
 */
-function st(e) {
-	return e instanceof lt;
+function ct(e) {
+	return e instanceof ut;
 }
 /**
 * Column values from a single record batch.
 * A column may contain multiple batches.
 * @template T
 */
-var ct = class {
+var lt = class {
 	/**
 	* The array type to use when extracting data from the batch.
 	* A null value indicates that the array type should match
@@ -955,7 +955,7 @@ var ct = class {
 	* @returns {boolean} True if valid, false otherwise.
 	*/
 	isValid(e) {
-		return Je(this.validity, e);
+		return Ye(this.validity, e);
 	}
 	/**
 	* Return the value at the given index. This method does not check the
@@ -986,7 +986,7 @@ var ct = class {
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
-}, lt = class extends ct {
+}, ut = class extends lt {
 	/**
 	* Create a new column batch with direct value array access.
 	* @param {object} options
@@ -1019,11 +1019,11 @@ var ct = class {
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
-}, ut = class extends ct {
-	static ArrayType = G;
-}, $ = class extends ct {
+}, dt = class extends lt {
+	static ArrayType = W;
+}, $ = class extends lt {
 	static ArrayType = Array;
-}, dt = class extends $ {
+}, ft = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {null}
@@ -1031,14 +1031,14 @@ var ct = class {
 	value(e) {
 		return null;
 	}
-}, ft = class extends ut {
+}, pt = class extends dt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Be(this.values[e]);
+		return Ve(this.values[e]);
 	}
-}, pt = class extends ut {
+}, mt = class extends dt {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1050,14 +1050,14 @@ var ct = class {
 		}
 		return i * 2 ** (n - 15) * (1 + r);
 	}
-}, mt = class extends $ {
+}, ht = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Je(this.values, e);
+		return Ye(this.values, e);
 	}
-}, ht = class extends ut {
+}, gt = class extends dt {
 	constructor(e) {
 		super(e);
 		let { scale: t } = this.type;
@@ -1069,21 +1069,21 @@ var ct = class {
 	value(e) {
 		return this.values[e] / this.scale;
 	}
-}, gt = class extends ct {
+}, _t = class extends lt {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
-		this.decimal = t === 64 ? Ue : t === 128 ? We : Ge, this.scale = 10n ** BigInt(n);
+		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
 	}
-}, _t = class extends gt {
-	static ArrayType = G;
+}, vt = class extends _t {
+	static ArrayType = W;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.decimal(this.values, e), this.scale);
+		return He(this.decimal(this.values, e), this.scale);
 	}
-}, vt = class extends gt {
+}, yt = class extends _t {
 	static ArrayType = Array;
 	/**
 	* @param {number} index The value index
@@ -1091,7 +1091,7 @@ var ct = class {
 	value(e) {
 		return this.decimal(this.values, e);
 	}
-}, yt = class extends $ {
+}, bt = class extends $ {
 	/**
 	* Create a new date batch.
 	* @param {Batch<number>} batch A batch of timestamp values.
@@ -1105,7 +1105,7 @@ var ct = class {
 	value(e) {
 		return new Date(this.source.value(e));
 	}
-}, bt = class extends ut {
+}, xt = class extends dt {
 	/**
 	* @param {number} index The value index
 	* @returns {number}
@@ -1113,28 +1113,28 @@ var ct = class {
 	value(e) {
 		return 864e5 * this.values[e];
 	}
-}, xt = ft, St = class extends ft {
+}, St = pt, Ct = class extends pt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
-}, Ct = ft, wt = class extends ft {
+}, wt = pt, Tt = class extends pt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e], 1000n);
+		return He(this.values[e], 1000n);
 	}
-}, Tt = class extends ft {
+}, Et = class extends pt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
-		return Ve(this.values[e], 1000000n);
+		return He(this.values[e], 1000000n);
 	}
-}, Et = class extends $ {
+}, Dt = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {Int32Array}
@@ -1142,7 +1142,7 @@ var ct = class {
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
-}, Dt = class extends $ {
+}, Ot = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1150,15 +1150,7 @@ var ct = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, Ot = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), kt = ({ values: e, offsets: t }, n) => e.subarray(Be(t[n]), Be(t[n + 1])), At = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
-	value(e) {
-		return Ot(this, e);
-	}
-}, jt = class extends $ {
+}, kt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), At = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), jt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1169,25 +1161,24 @@ var ct = class {
 }, Mt = class extends $ {
 	/**
 	* @param {number} index
+	* @returns {Uint8Array}
 	*/
 	value(e) {
-		return qe(Ot(this, e));
+		return At(this, e);
 	}
 }, Nt = class extends $ {
 	/**
 	* @param {number} index
 	*/
 	value(e) {
-		return qe(kt(this, e));
+		return Je(kt(this, e));
 	}
 }, Pt = class extends $ {
 	/**
 	* @param {number} index
-	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets;
-		return this.children[0].slice(t[e], t[e + 1]);
+		return Je(At(this, e));
 	}
 }, Ft = class extends $ {
 	/**
@@ -1196,7 +1187,7 @@ var ct = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Be(t[e]), Be(t[e + 1]));
+		return this.children[0].slice(t[e], t[e + 1]);
 	}
 }, It = class extends $ {
 	/**
@@ -1204,8 +1195,8 @@ var ct = class {
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(t, n);
+		let t = this.offsets;
+		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
 	}
 }, Lt = class extends $ {
 	/**
@@ -1214,14 +1205,23 @@ var ct = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Be(t), Be(n));
+		return this.children[0].slice(t, n);
 	}
 }, Rt = class extends $ {
+	/**
+	* @param {number} index
+	* @returns {ValueArray<V>}
+	*/
+	value(e) {
+		let t = this.offsets[e], n = t + this.sizes[e];
+		return this.children[0].slice(Ve(t), Ve(n));
+	}
+}, zt = class extends $ {
 	constructor(e) {
 		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
-}, zt = class extends Rt {
+}, Bt = class extends zt {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1230,7 +1230,7 @@ var ct = class {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
-}, Bt = class extends Rt {
+}, Vt = class extends zt {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1243,7 +1243,7 @@ var ct = class {
 /**
 * Extract Map key-value pairs from parallel child batches.
 */
-function Vt({ children: e, offsets: t }, n) {
+function Ht({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
@@ -1254,25 +1254,25 @@ function Vt({ children: e, offsets: t }, n) {
 * @template K, V
 * @extends {ArrayBatch<[K, V][]>}
 */
-var Ht = class extends $ {
+var Ut = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
 	*/
 	value(e) {
-		return Vt(this, e);
+		return Ht(this, e);
 	}
-}, Ut = class extends $ {
+}, Wt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {Map<K, V>} The map value.
 	*/
 	value(e) {
-		return new Map(Vt(this, e));
+		return new Map(Ht(this, e));
 	}
-}, Wt = class extends $ {
+}, Gt = class extends $ {
 	/**
 	* Create a new column batch.
 	* @param {object} options
@@ -1296,15 +1296,15 @@ var Ht = class extends $ {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
-}, Gt = class extends Wt {
+}, Kt = class extends Gt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
-}, Kt = class extends $ {
-	constructor(e, t = at) {
+}, qt = class extends $ {
+	constructor(e, t = ot) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
 	/**
@@ -1314,19 +1314,19 @@ var Ht = class extends $ {
 	value(e) {
 		return this.factory(e);
 	}
-}, qt = class extends Kt {
+}, Jt = class extends qt {
 	constructor(e) {
-		super(e, it);
+		super(e, at);
 	}
-}, Jt = class extends $ {
+}, Yt = class extends $ {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(ce(t, e));
+		return n.at(G(t, e));
 	}
-}, Yt = class extends $ {
+}, Xt = class extends $ {
 	/**
 	* Register the backing dictionary. Dictionaries are added
 	* after batch creation as the complete dictionary may not
@@ -1350,7 +1350,7 @@ var Ht = class extends $ {
 	key(e) {
 		return this.values[e];
 	}
-}, Xt = class extends $ {
+}, Zt = class extends $ {
 	/**
 	* Create a new view batch.
 	* @param {object} options Batch options.
@@ -1373,19 +1373,19 @@ var Ht = class extends $ {
 		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
 		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
-}, Zt = class extends Xt {
+}, Qt = class extends Zt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return this.view(e);
 	}
-}, Qt = class extends Xt {
+}, $t = class extends Zt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
-		return qe(this.view(e));
+		return Je(this.view(e));
 	}
 };
 // node_modules/@uwdata/flechette/src/column.js
@@ -1396,14 +1396,14 @@ var Ht = class extends $ {
 /**
 * Build up a column from batches.
 */
-function $t(e) {
+function en(e) {
 	let t = [];
 	return {
 		add(e) {
 			return t.push(e), this;
 		},
 		clear: () => t = [],
-		done: () => new en(t, e)
+		done: () => new tn(t, e)
 	};
 }
 /**
@@ -1414,7 +1414,7 @@ function $t(e) {
 * provide more efficient ways for bulk access or scanning.
 * @template T
 */
-var en = class {
+var tn = class {
 	/**
 	* Create a new column instance.
 	* @param {Batch<T>[]} data The value batches.
@@ -1453,7 +1453,7 @@ var en = class {
 	*/
 	[Symbol.iterator]() {
 		let e = this.data;
-		return e.length === 1 ? e[0][Symbol.iterator]() : tn(e);
+		return e.length === 1 ? e[0][Symbol.iterator]() : nn(e);
 	}
 	/**
 	* Return the column value at the given index. If a column has multiple
@@ -1466,7 +1466,7 @@ var en = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = ce(n, e) - 1;
+		let { data: t, offsets: n } = this, r = G(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1484,10 +1484,10 @@ var en = class {
 	* @returns {ValueArray<T?>}
 	*/
 	toArray() {
-		let { length: e, nullCount: t, data: n } = this, r = !t && st(n[0]), i = n.length;
+		let { length: e, nullCount: t, data: n } = this, r = !t && ct(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
-		return r ? nn(a, n) : rn(a, n);
+		return r ? rn(a, n) : an(a, n);
 	}
 	/**
 	* Return an array of cached column values.
@@ -1497,20 +1497,20 @@ var en = class {
 		return this._cache ??= this.toArray();
 	}
 };
-function* tn(e) {
+function* nn(e) {
 	for (let t = 0; t < e.length; ++t) {
 		let n = e[t][Symbol.iterator]();
 		for (let e = n.next(); !e.done; e = n.next()) yield e.value;
 	}
 }
-function nn(e, t) {
+function rn(e, t) {
 	for (let n = 0, r = 0; n < t.length; ++n) {
 		let { values: i } = t[n];
 		e.set(i, r), r += i.length;
 	}
 	return e;
 }
-function rn(e, t) {
+function an(e, t) {
 	let n = -1;
 	for (let r = 0; r < t.length; ++r) {
 		let i = t[r];
@@ -1531,7 +1531,7 @@ function rn(e, t) {
 * by row index, use `getChild()` to access data for a specific column.
 * @template {TypeMap} [T=TypeMap]
 */
-var an = class e {
+var on = class e {
 	/**
 	* Create a new table with the given schema and columns (children).
 	* @param {Schema} schema The table schema.
@@ -1545,7 +1545,7 @@ var an = class e {
 		* @type {StructFactory}
 		* @readonly
 		*/
-		this.schema = e, this.names = r, this.children = t, this.factory = n ? it : at;
+		this.schema = e, this.names = r, this.children = t, this.factory = n ? at : ot;
 		let i = [];
 		/**
 		* Returns a row object generator for the given batch index.
@@ -1607,8 +1607,8 @@ var an = class e {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
 			...a,
-			fields: t.map((e, t) => on(o[e], n[t]))
-		}, t.map((e) => r[e]), i === it);
+			fields: t.map((e, t) => sn(o[e], n[t]))
+		}, t.map((e) => r[e]), i === at);
 	}
 	/**
 	* Construct a new table containing only columns with the specified names.
@@ -1662,7 +1662,7 @@ var an = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = ce(i, e) - 1;
+		let [{ offsets: i }] = t, a = G(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1675,7 +1675,7 @@ var an = class e {
 		return this.at(e);
 	}
 };
-function on(e, t) {
+function sn(e, t) {
 	return t != null && t !== e.name ? {
 		...e,
 		name: t
@@ -1690,40 +1690,40 @@ function on(e, t) {
 * @param {DataType} type The data type.
 * @param {ExtractionOptions} options The extraction options.
 */
-function sn(e, t = {}) {
+function cn(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case M.Null: return dt;
-		case M.Bool: return mt;
+		case M.Null: return ft;
+		case M.Bool: return ht;
 		case M.Int:
 		case M.Time:
-		case M.Duration: return s || r < 64 ? lt : ft;
-		case M.Float: return a ? lt : pt;
-		case M.Date: return cn(o === P.DAY ? bt : xt, l && yt);
-		case M.Timestamp: return c ? lt : cn(o === F.SECOND ? St : o === F.MILLISECOND ? Ct : o === F.MICROSECOND ? wt : Tt, l && yt);
-		case M.Decimal: return r === 32 ? u ? lt : ht : u ? vt : _t;
-		case M.Interval: return o === I.DAY_TIME ? Et : o === I.YEAR_MONTH ? lt : Dt;
-		case M.FixedSizeBinary: return zt;
-		case M.Utf8: return Mt;
-		case M.LargeUtf8: return Nt;
-		case M.Binary: return At;
-		case M.LargeBinary: return jt;
-		case M.BinaryView: return Zt;
-		case M.Utf8View: return Qt;
-		case M.List: return Pt;
-		case M.LargeList: return Ft;
-		case M.Map: return d ? Ut : Ht;
-		case M.ListView: return It;
-		case M.LargeListView: return Lt;
-		case M.FixedSizeList: return Bt;
-		case M.Struct: return f ? qt : Kt;
-		case M.RunEndEncoded: return Jt;
-		case M.Dictionary: return Yt;
-		case M.Union: return i ? Gt : Wt;
+		case M.Duration: return s || r < 64 ? ut : pt;
+		case M.Float: return a ? ut : mt;
+		case M.Date: return ln(o === P.DAY ? xt : St, l && bt);
+		case M.Timestamp: return c ? ut : ln(o === F.SECOND ? Ct : o === F.MILLISECOND ? wt : o === F.MICROSECOND ? Tt : Et, l && bt);
+		case M.Decimal: return r === 32 ? u ? ut : gt : u ? yt : vt;
+		case M.Interval: return o === I.DAY_TIME ? Dt : o === I.YEAR_MONTH ? ut : Ot;
+		case M.FixedSizeBinary: return Bt;
+		case M.Utf8: return Nt;
+		case M.LargeUtf8: return Pt;
+		case M.Binary: return jt;
+		case M.LargeBinary: return Mt;
+		case M.BinaryView: return Qt;
+		case M.Utf8View: return $t;
+		case M.List: return Ft;
+		case M.LargeList: return It;
+		case M.Map: return d ? Wt : Ut;
+		case M.ListView: return Lt;
+		case M.LargeListView: return Rt;
+		case M.FixedSizeList: return Vt;
+		case M.Struct: return f ? Jt : qt;
+		case M.RunEndEncoded: return Yt;
+		case M.Dictionary: return Xt;
+		case M.Union: return i ? Kt : Gt;
 	}
-	throw Error(de(n));
+	throw Error(fe(n));
 }
-function cn(e, t) {
+function ln(e, t) {
 	return t ? class extends t {
 		constructor(t) {
 			super(new e(t));
@@ -1732,24 +1732,24 @@ function cn(e, t) {
 }
 // node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
-var ln = -1, un = 8;
+var un = -1, dn = 8;
 /**
 * Return an error message for a missing codec.
 * @param {CompressionType_} type The codec type.
 */
-function dn(e) {
-	return `Missing compression codec "${ue(L, e)}" (id ${e})`;
+function fn(e) {
+	return `Missing compression codec "${de(ne, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
-var fn = /* @__PURE__ */ new Map();
+var pn = /* @__PURE__ */ new Map();
 /**
 * Returns a compression codec for the provided type, or null if not found.
 * Compression codecs must first be registered using *setCompressionCodec*.
 * @param {CompressionType_ | null} [type] The compression type.
 * @returns {Codec | null} The compression codec, or null if not registered.
 */
-function pn(e) {
-	return e != null && fn.get(e) || null;
+function mn(e) {
+	return e != null && pn.get(e) || null;
 }
 /**
 * Decompress an Arrow buffer, return decompressed bytes and region metadata.
@@ -1758,13 +1758,13 @@ function pn(e) {
 * @param {Codec} codec A compression codec.
 * @returns {{ bytes: Uint8Array, offset: number, length: number }}
 */
-function mn(e, { offset: t, length: n }, r) {
+function hn(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
 		bytes: /* @__PURE__ */ new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
-	let i = Q(e, t), a = e.subarray(t + un, t + n), o = i === ln ? a : r.decode(a, i);
+	let i = Q(e, t), a = e.subarray(t + dn, t + n), o = i === un ? a : r.decode(a, i);
 	return {
 		bytes: o,
 		offset: 0,
@@ -1778,7 +1778,7 @@ function mn(e, { offset: t, length: n }, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns The file block.
 */
-function hn(e, t) {
+function gn(e, t) {
 	return {
 		offset: Q(e, t),
 		metadataLength: Z(e, t + 8),
@@ -1791,8 +1791,8 @@ function hn(e, t) {
 * @param {number} index
 * @returns An array of file blocks.
 */
-function gn(e, t) {
-	return nt(e, t, 24, hn);
+function _n(e, t) {
+	return rt(e, t, 24, gn);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
@@ -1804,11 +1804,11 @@ function gn(e, t) {
 * @param {number} index The starting index in the byte buffer
 * @returns {BodyCompression | undefined} The body compression metadata
 */
-function _n(e, t) {
+function vn(e, t) {
 	let n = Y(e, t);
 	return {
-		codec: n(4, Ze, L.LZ4_FRAME),
-		method: n(6, Ze, ne.BUFFER)
+		codec: n(4, Qe, ne.LZ4_FRAME),
+		method: n(6, Qe, re.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1822,20 +1822,20 @@ function _n(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {RecordBatch} The record batch
 */
-function vn(e, t, n) {
+function yn(e, t, n) {
 	let r = Y(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: nt(e, r(6, Ye), 16, (e, t) => ({
+		nodes: rt(e, r(6, Xe), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: nt(e, r(8, Ye), 16 + i, (e, t) => ({
+		regions: rt(e, r(8, Xe), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
-		compression: r(10, _n),
-		variadic: nt(e, r(12, Ye), 8, Q)
+		compression: r(10, vn),
+		variadic: rt(e, r(12, Xe), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1849,17 +1849,17 @@ function vn(e, t, n) {
 * @param {Version_} version Arrow version value
 * @returns {DictionaryBatch} The dictionary batch
 */
-function yn(e, t, n) {
+function bn(e, t, n) {
 	let r = Y(e, t);
 	return {
 		id: r(4, Q, 0),
-		data: r(6, (e, t) => vn(e, t, n)),
+		data: r(6, (e, t) => yn(e, t, n)),
 		/**
 		* If isDelta is true the values in the dictionary are to be appended to a
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Xe, !1)
+		isDelta: r(8, Ze, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1874,32 +1874,32 @@ function yn(e, t, n) {
 * @param {Field[]} [children] A list of parsed child fields.
 * @returns {DataType} The data type.
 */
-function bn(e, t, n, r) {
-	q(n, M, de);
+function xn(e, t, n, r) {
+	q(n, M, fe);
 	let i = Y(e, t);
 	switch (n) {
-		case M.Binary: return ye();
-		case M.Utf8: return be();
-		case M.LargeBinary: return Ne();
-		case M.LargeUtf8: return Pe();
-		case M.List: return Ee(r[0]);
-		case M.ListView: return Le(r[0]);
-		case M.LargeList: return Fe(r[0]);
-		case M.LargeListView: return Re(r[0]);
-		case M.Struct: return De(r);
-		case M.RunEndEncoded: return Ie(r[0], r[1]);
-		case M.Int: return ge(i(4, Z, 0), i(6, Xe, !1));
-		case M.Float: return ve(i(4, X, N.HALF));
-		case M.Decimal: return xe(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Se(i(4, X, P.MILLISECOND));
-		case M.Time: return Ce(i(4, X, F.MILLISECOND));
-		case M.Timestamp: return we(i(4, X, F.SECOND), i(6, tt));
-		case M.Interval: return Te(i(4, X, I.YEAR_MONTH));
-		case M.Duration: return Me(i(4, X, F.MILLISECOND));
-		case M.FixedSizeBinary: return ke(i(4, Z, 0));
-		case M.FixedSizeList: return Ae(r[0], i(4, Z, 0));
-		case M.Map: return je(i(4, Xe, !1), r[0]);
-		case M.Union: return Oe(i(4, X, te.Sparse), r, nt(e, i(6, Ye), 4, Z));
+		case M.Binary: return be();
+		case M.Utf8: return xe();
+		case M.LargeBinary: return Pe();
+		case M.LargeUtf8: return Fe();
+		case M.List: return De(r[0]);
+		case M.ListView: return Re(r[0]);
+		case M.LargeList: return Ie(r[0]);
+		case M.LargeListView: return ze(r[0]);
+		case M.Struct: return Oe(r);
+		case M.RunEndEncoded: return Le(r[0], r[1]);
+		case M.Int: return _e(i(4, Z, 0), i(6, Ze, !1));
+		case M.Float: return ye(i(4, X, N.HALF));
+		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Ce(i(4, X, P.MILLISECOND));
+		case M.Time: return we(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, nt));
+		case M.Interval: return Ee(i(4, X, I.YEAR_MONTH));
+		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case M.Map: return Me(i(4, Ze, !1), r[0]);
+		case M.Union: return ke(i(4, X, L.Sparse), r, rt(e, i(6, Xe), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1913,10 +1913,10 @@ function bn(e, t, n, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns {Metadata | null} The custom metadata map
 */
-function xn(e, t) {
-	let n = nt(e, t, 4, (e, t) => {
+function Sn(e, t) {
+	let n = rt(e, t, 4, (e, t) => {
 		let n = Y(e, t);
-		return [n(4, tt), n(6, tt)];
+		return [n(4, nt), n(6, nt)];
 	});
 	return n.length ? new Map(n) : null;
 }
@@ -1931,48 +1931,48 @@ function xn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {Schema} The schema
 */
-function Sn(e, t, n) {
+function Cn(e, t, n) {
 	let r = Y(e, t);
 	return {
 		version: n,
 		endianness: r(4, X, 0),
-		fields: r(6, Cn, []),
-		metadata: r(8, xn)
+		fields: r(6, wn, []),
+		metadata: r(8, Sn)
 	};
 }
 /**
 * @returns {Field[] | null}
 */
-function Cn(e, t) {
-	return nt(e, t, 4, wn);
+function wn(e, t) {
+	return rt(e, t, 4, Tn);
 }
 /**
 * @returns {Field}
 */
-function wn(e, t) {
-	let n = Y(e, t), r = n(8, Qe, M.NONE), i = n(10, Ye, 0), a = n(12, En), o = bn(e, i, r, n(14, Tn, []));
+function Tn(e, t) {
+	let n = Y(e, t), r = n(8, $e, M.NONE), i = n(10, Xe, 0), a = n(12, Dn), o = xn(e, i, r, n(14, En, []));
 	return a && (a.dictionary = o, o = a), {
-		name: n(4, tt),
+		name: n(4, nt),
 		type: o,
-		nullable: n(6, Xe, !1),
-		metadata: n(16, xn)
+		nullable: n(6, Ze, !1),
+		metadata: n(16, Sn)
 	};
 }
 /**
 * @returns {Field[]}
 */
-function Tn(e, t) {
-	return nt(e, t, 4, wn);
+function En(e, t) {
+	return rt(e, t, 4, Tn);
 }
 /**
 * @param {Uint8Array} buf
 * @param {number} index
 * @returns {DictionaryType}
 */
-function En(e, t) {
+function Dn(e, t) {
 	if (!t) return null;
 	let n = Y(e, t);
-	return he(null, n(6, Dn, _e()), n(8, Xe, !1), n(4, Q, 0));
+	return ge(null, n(6, On, ve()), n(8, Ze, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1980,14 +1980,14 @@ function En(e, t) {
 * @param {number} index The starting index in the byte buffer.
 * @returns {IntType}
 */
-function Dn(e, t) {
-	return bn(e, t, M.Int);
+function On(e, t) {
+	return xn(e, t, M.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var On = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, kn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, An = (e) => `Unsupported message type: ${e} (${ue(j, e)})`;
+var kn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, An = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, jn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -1996,18 +1996,18 @@ var On = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, 
 * @param {number} index The starting index in the byte buffer
 * @returns {Message} The decoded message.
 */
-function jn(e, t) {
+function Mn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
-	if (r.byteLength < n) throw Error(On(n, r.byteLength));
-	let i = Y(r, 0), a = i(4, X, A.V1), o = i(6, Qe, j.NONE), s = i(8, Ye, 0), c = i(10, Q, 0), l;
+	if (r.byteLength < n) throw Error(kn(n, r.byteLength));
+	let i = Y(r, 0), a = i(4, X, A.V1), o = i(6, $e, j.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === j.Schema ? Sn : o === j.DictionaryBatch ? yn : o === j.RecordBatch ? vn : null;
-		if (!n) throw Error(An(o));
+		let n = o === j.Schema ? Cn : o === j.DictionaryBatch ? bn : o === j.RecordBatch ? yn : null;
+		if (!n) throw Error(jn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
-			if (n.byteLength < c) throw Error(kn(c, n.byteLength));
+			if (n.byteLength < c) throw Error(An(c, n.byteLength));
 			l.body = n;
 		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
@@ -2038,15 +2038,15 @@ function jn(e, t) {
 *  span multiple byte arrays.
 * @returns {import('../types.js').ArrowData}
 */
-function Mn(e) {
-	let t = oe(e) ? new Uint8Array(e) : e;
-	return K(t) && Nn(t) ? Fn(t) : Pn(t);
+function Nn(e) {
+	let t = ce(e) ? new Uint8Array(e) : e;
+	return le(t) && Pn(t) ? In(t) : Fn(t);
 }
 /**
 * @param {Uint8Array} buf
 * @returns {boolean}
 */
-function Nn(e) {
+function Pn(e) {
 	if (!e || e.length < 4) return !1;
 	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
 	return !0;
@@ -2060,13 +2060,13 @@ function Nn(e) {
 *  self-contained messages. Messages may NOT span multiple byte arrays.
 * @returns {ArrowData}
 */
-function Pn(e) {
+function Fn(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!K(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!le(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
-			let o = jn(e, t);
+			let o = Mn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
 				case j.Schema:
@@ -2094,14 +2094,14 @@ function Pn(e) {
 * @param {Uint8Array} data The source byte buffer.
 * @returns {ArrowData}
 */
-function Fn(e) {
-	let t = e.byteLength - (k.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, gn, []), a = n(10, gn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+function In(e) {
+	let t = e.byteLength - (k.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, _n, []), a = n(10, _n, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
-		schema: n(6, (e, t) => Sn(e, t, r)),
-		dictionaries: i.map(({ offset: t }) => jn(e, t).content),
-		records: a.map(({ offset: t }) => jn(e, t).content),
+		schema: n(6, (e, t) => Cn(e, t, r)),
+		dictionaries: i.map(({ offset: t }) => Mn(e, t).content),
+		records: a.map(({ offset: t }) => Mn(e, t).content),
 		dictsBeforeRecord: o,
-		metadata: n(12, xn)
+		metadata: n(12, Sn)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
@@ -2124,8 +2124,8 @@ function Fn(e) {
 *  from an Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function In(e, t) {
-	return Ln(Mn(e), t);
+function Ln(e, t) {
+	return Rn(Nn(e), t);
 }
 /**
 * Create a table from parsed IPC data.
@@ -2136,9 +2136,9 @@ function In(e, t) {
 *  from am Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Ln(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = zn(t, o, c), u = /* @__PURE__ */ new Map();
-	Rn(n, (e) => {
+function Rn(e, t = {}) {
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Bn(t, o, c), u = /* @__PURE__ */ new Map();
+	zn(n, (e) => {
 		let t = e.type;
 		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
 	});
@@ -2156,31 +2156,31 @@ function Ln(e, t = {}) {
 	* @param {import('../types.js').DictionaryBatch} dict
 	*/
 	let d = (e) => {
-		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Vn(a, l({
+		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Hn(a, l({
 			...n,
 			body: i
 		})), s = c.get(t);
-		if (s) r ? c.set(t, new en([...s.data, o], a)) : c.set(t, new en([o], a));
+		if (s) r ? c.set(t, new tn([...s.data, o], a)) : c.set(t, new tn([o], a));
 		else {
 			if (r) throw Error("Delta update can not be first dictionary batch.");
-			c.set(t, new en([o], a));
+			c.set(t, new tn([o], a));
 		}
-	}, f = s.map((e) => $t(e.type)), p = 0;
+	}, f = s.map((e) => en(e.type)), p = 0;
 	for (let e = 0; e < i.length; e++) {
 		let t = a ? a[e] : r.length;
 		for (; p < t;) d(r[p++]);
 		let n = l(i[e]);
-		s.forEach((e, t) => f[t].add(Vn(e.type, n)));
+		s.forEach((e, t) => f[t].add(Hn(e.type, n)));
 	}
 	for (; p < r.length;) d(r[p++]);
-	return new an(n, f.map((e) => e.done()), t.useProxy);
+	return new on(n, f.map((e) => e.done()), t.useProxy);
 }
 /**
 * Visit all fields within a schema.
 * @param {Schema} schema
 * @param {(field: Field) => void} visitor
 */
-function Rn(e, t) {
+function zn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
@@ -2188,7 +2188,7 @@ function Rn(e, t) {
 /**
 * Context object generator for field visitation and buffer definition.
 */
-function zn(e, t, n) {
+function Bn(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
@@ -2205,12 +2205,12 @@ function zn(e, t, n) {
 			length: t,
 			node: () => n[++c],
 			buffer: (e) => {
-				let { bytes: t, length: n, offset: r } = Bn(s, i[++l], a);
+				let { bytes: t, length: n, offset: r } = Vn(s, i[++l], a);
 				return e ? new e(t.buffer, t.byteOffset + r, n / e.BYTES_PER_ELEMENT) : t.subarray(r, r + n);
 			},
 			variadic: () => o[++u],
 			visit(e) {
-				return e.map((e) => Vn(e.type, this));
+				return e.map((e) => Hn(e.type, this));
 			}
 		};
 	};
@@ -2221,23 +2221,23 @@ function zn(e, t, n) {
 * @param {{offset: number, length: number}} region
 * @param {BodyCompression} compression
 */
-function Bn(e, t, n) {
+function Vn(e, t, n) {
 	if (!n) return {
 		bytes: e,
 		...t
 	};
-	if (n.method !== ne.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== re.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
-		let r = n.codec, i = pn(r);
-		if (!i) throw Error(dn(r));
-		return mn(e, t, i);
+		let r = n.codec, i = mn(r);
+		if (!i) throw Error(fn(r));
+		return hn(e, t, i);
 	}
 }
 /**
 * Visit a field, instantiating views of buffer regions.
 */
-function Vn(e, t) {
-	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = sn(e, r), l = {
+function Hn(e, t) {
+	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = cn(e, r), l = {
 		...i(),
 		type: e
 	};
@@ -2312,36 +2312,36 @@ function Vn(e, t) {
 		}
 		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(V),
-			offsets: e.mode === te.Sparse ? null : a(e.offsets),
+			typeIds: a(z),
+			offsets: e.mode === L.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(de(n));
+		default: throw Error(fe(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var Hn = "application/vnd.apache.arrow.stream";
-async function Un(e, t, n, r, i) {
+var Un = "application/vnd.apache.arrow.stream";
+async function Wn(e, t, n, r, i) {
 	let a = /* @__PURE__ */ new Map(), o = 0;
 	do {
 		let s = await S(T(`${e}:read`, {
 			name: t,
 			from: o
 		}), {
-			accept: Hn,
+			accept: Un,
 			signal: i
 		}), [, c, l] = (s.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
 		if (!(c > o) && l !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
-		n = l, Wn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
+		n = l, Gn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
 	} while (o < n);
 	return {
 		rows: n,
 		columns: [...a.values()]
 	};
 }
-function Wn(e, t, n, r) {
-	let i = In(t, { useBigInt: !1 });
+function Gn(e, t, n, r) {
+	let i = Ln(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
 		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
 		if (!s) {
@@ -2362,7 +2362,7 @@ function Wn(e, t, n, r) {
 	});
 }
 // src/colour/palette.ts
-var Gn = [
+var Kn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2383,7 +2383,7 @@ var Gn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Kn = [
+], qn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2404,21 +2404,21 @@ var Gn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], qn = {
+], Jn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Jn = {
+}, Yn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, Yn = {
+}, Xn = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function Xn(e, t) {
-	let n = t === "light" ? Gn : Kn;
-	return e < 0 ? qn[t] : n[e % n.length];
+function Zn(e, t) {
+	let n = t === "light" ? Kn : qn;
+	return e < 0 ? Jn[t] : n[e % n.length];
 }
-var Zn = [
+var Qn = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2430,27 +2430,48 @@ var Zn = [
 	"#e1cc55",
 	"#fee838"
 ];
-function Qn(e, t) {
-	if (!(e >= 0)) return qn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Zn.length - 1), a = Math.min(Zn.length - 2, Math.floor(i)), o = i - a, s = "#";
+function $n(e, t) {
+	if (!(e >= 0)) return Jn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Qn.length - 1), a = Math.min(Qn.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(Zn[a].slice(e, e + 2), 16), n = parseInt(Zn[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(Qn[a].slice(e, e + 2), 16), n = parseInt(Qn[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/state/clusters.ts
-var $n = 2e3, er = "no cluster";
-function tr(e, t) {
+var er = 2e3, tr = "no cluster", nr = "no value";
+function rr(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return nr(e, n.values, r?.kind === "number" ? r.values : null);
+	return ar(e, n.values, r?.kind === "number" ? r.values : null);
 }
-function nr(e, t, n, r, i) {
+function ir(e, t, n, r) {
+	let i = (e, t) => e.columns.find((e) => e.name === t)?.values;
+	if (n) {
+		let [t, r] = [i(n, "cluster"), i(n, "name")], a = new Map(Array.from({ length: n.rows }, (e, n) => [Number(t?.[n]), String(r?.[n] ?? "")]));
+		for (let t of e.groups) t.about ??= a.get(t.number) || void 0;
+	}
+	if (!r?.rows) return;
+	let [a, o] = [i(t, "id"), i(t, "distance")], s = /* @__PURE__ */ new Map();
+	for (let e = 0; e < t.rows; e++) s.set(`${a?.[e]} ${o?.[e]}`, e);
+	let [c, l, u, d] = [
+		"id",
+		"distance",
+		"cluster",
+		"columns"
+	].map((e) => i(r, e));
+	e.outliers = Array.from({ length: r.rows }, (e, t) => ({
+		row: s.get(`${c?.[t]} ${l?.[t]}`) ?? -1,
+		cluster: Number(u?.[t]),
+		about: String(d?.[t] ?? "")
+	})).filter(({ row: e }) => e >= 0);
+}
+function ar(e, t, n, r, i) {
 	let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
 	for (let e = 0; e < a; e++) {
 		let n = t[e] >= 0 ? t[e] : -1;
@@ -2463,7 +2484,7 @@ function nr(e, t, n, r, i) {
 		about: i?.[e]
 	}));
 	s.has(-1) && (l.set(-1, u.length), u.push({
-		name: er,
+		name: r ? nr : tr,
 		number: -1,
 		rows: s.get(-1)
 	}));
@@ -2476,21 +2497,25 @@ function nr(e, t, n, r, i) {
 		probability: n
 	};
 }
-function rr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? $n : 12;
+function or(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? er : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 	}
 	if (r.size <= a) {
-		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
-		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
-		let o = i.map(([e, t], n) => ({
+		let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
 			name: typeof e == "number" ? y(e) : e,
 			number: n,
 			rows: t
 		}));
-		return {
+		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
+		let s = t - i.reduce((e, [, t]) => e + t, 0);
+		return s > 0 && o.length > 0 && o.push({
+			name: nr,
+			number: -1,
+			rows: s
+		}), {
 			title: e.name,
 			groupOf: n,
 			groups: o,
@@ -2498,7 +2523,7 @@ function rr(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${$n} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${er} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
 	let [c, l] = [0, 0];
@@ -2513,32 +2538,33 @@ function rr(e) {
 			place: p,
 			low: o,
 			high: s,
-			isLog: u
+			isLog: u,
+			gaps: t - l
 		},
 		probability: null
 	};
 }
-function ir(e, t) {
-	return e ? Xn(e.number, t) : qn[t];
+function sr(e, t) {
+	return e ? Zn(e.number, t) : Jn[t];
 }
-function ar(e, t, n) {
-	return e ? e.scale ? Qn(e.scale.place[t], n) : ir(e.groups[e.groupOf[t]], n) : Xn(0, n);
+function cr(e, t, n) {
+	return e ? e.scale ? $n(e.scale.place[t], n) : sr(e.groups[e.groupOf[t]], n) : Zn(0, n);
 }
 // src/points/cloud.ts
-function or(e, t) {
+function lr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function sr(e) {
+function ur(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; or(n, e) !== 1;) n++;
+	for (; lr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function cr(e) {
+function dr(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2546,9 +2572,9 @@ function cr(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-var lr = .02, ur = 2e4;
-function dr(e, [t, n]) {
-	let r = Math.max(1, Math.floor(e.length / ur)), i = [];
+var fr = .02, pr = 2e4;
+function mr(e, [t, n]) {
+	let r = Math.max(1, Math.floor(e.length / pr)), i = [];
 	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 	i.sort((e, t) => e - t);
 	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -2559,12 +2585,30 @@ function dr(e, [t, n]) {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, lr * e.length) ? p : [t, n];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, fr * e.length) ? p : [t, n];
 }
-function fr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = sr(a), s = i.map((e) => {
-		let t = cr(e) ?? [0, 1];
-		return r ? dr(e, t) : t;
+var [hr, gr] = [.12, 100];
+function _r(e) {
+	let t = dr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > gr)) return !1;
+	let [n, r] = [0, 0];
+	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
+	let [i, a] = mr(e, t);
+	return n / r < hr && i === t[0] && a === t[1];
+}
+var vr = /* @__PURE__ */ new WeakMap();
+function yr(e) {
+	let t = vr.get(e);
+	return t || vr.set(e, t = {
+		name: e.name,
+		kind: "number",
+		values: Float64Array.from(e.values, Math.log10)
+	}), t;
+}
+function br(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = ur(a), s = i.map((e) => {
+		let t = dr(e) ?? [0, 1];
+		return r ? mr(e, t) : t;
 	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 	for (let e = 0; e < a; e++) {
 		let t = o[e], [n, r] = [!0, !1];
@@ -2592,15 +2636,44 @@ function fr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: h(d, 1)
 	};
 }
-function pr(e, t) {
-	let n = e.length, r = sr(n), i = new Float32Array(3 * n), a = 0;
+var xr = /* @__PURE__ */ new WeakMap();
+function Sr(e) {
+	let t = xr.get(e);
+	if (t) return t;
+	let [n, r] = [[
+		0,
+		0,
+		0
+	], [
+		0,
+		0,
+		0
+	]];
+	for (let t = 0; t < 3 * e.count; t++) {
+		let i = e.positions[t];
+		i < n[t % 3] ? n[t % 3] = i : i > r[t % 3] && (r[t % 3] = i);
+	}
+	let i = [
+		-1,
+		0,
+		1,
+		2
+	].map((e) => [
+		0,
+		1,
+		2
+	].map((t) => t === e ? r[t] : n[t]));
+	return xr.set(e, i), i;
+}
+function Cr(e, t) {
+	let n = e.length, r = ur(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = mr(e[n], t[n]);
+		let [s, c, l] = wr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2622,7 +2695,7 @@ function pr(e, t) {
 		]
 	};
 }
-function mr(e, t) {
+function wr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2631,11 +2704,11 @@ function mr(e, t) {
 	];
 }
 // src/points/paint.ts
-function hr(e, t) {
+function Tr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function gr(e) {
+function Er(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2643,15 +2716,15 @@ function gr(e) {
 		t & 255
 	];
 }
-function _r(e) {
+function Dr(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/theme.ts
-var vr = matchMedia("(prefers-color-scheme: dark)"), yr = n(vr.matches ? "dark" : "light");
-vr.addEventListener("change", () => yr.value = vr.matches ? "dark" : "light");
+var Or = matchMedia("(prefers-color-scheme: dark)"), kr = n(Or.matches ? "dark" : "light");
+Or.addEventListener("change", () => kr.value = Or.matches ? "dark" : "light");
 // src/points/camera.ts
-var br = [
+var Ar = [
 	1,
 	0,
 	0,
@@ -2662,7 +2735,7 @@ var br = [
 	0,
 	1
 ];
-function xr(e, t) {
+function jr(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2674,9 +2747,9 @@ function xr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Sr(e, t, n) {
+function Mr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return xr(xr([
+	return jr(jr([
 		1,
 		0,
 		0,
@@ -2698,11 +2771,11 @@ function Sr(e, t, n) {
 		r
 	]), e);
 }
-function Cr(e, t) {
+function Nr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Sr(br, n, r);
+	return Mr(Ar, n, r);
 }
-function wr(e, t, n, r, i) {
+function Pr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2710,7 +2783,7 @@ function wr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Tr(e, t, n, r, i) {
+function Fr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2727,6 +2800,15 @@ function Tr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
+	if (e.shape === "space") for (let [t, r, i] of Sr(e)) {
+		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
+		[a, o, s, c] = [
+			Math.min(a, e),
+			Math.max(o, e),
+			Math.min(s, l),
+			Math.max(c, l)
+		];
+	}
 	a <= o || ([a, o, s, c] = [
 		-1,
 		1,
@@ -2740,7 +2822,7 @@ function Tr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Er(e, t, n, r, i) {
+function Ir(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2749,10 +2831,10 @@ function Er(e, t, n, r, i) {
 	};
 }
 // src/points/raster.ts
-var { fround: Dr } = Math;
-function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Lr } = Math;
+function Rr(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Dr), u = Dr(a.scale[0]), d = Dr(a.scale[1]), f = Dr(t / 2 + a.shift[0]), p = Dr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = _r(o), v = (o - 1) / 2;
+	let l = a.turn.map(Lr), u = Lr(a.scale[0]), d = Lr(a.scale[1]), f = Lr(t / 2 + a.shift[0]), p = Lr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Dr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2770,7 +2852,7 @@ function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function kr(e) {
+function zr(e) {
 	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2780,13 +2862,13 @@ function kr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Or(new Uint32Array(n.data.buffer), e, r, i, a, o, hr(s, 255), c), t.putImageData(n, 0, 0));
+			r && (Rr(new Uint32Array(n.data.buffer), e, r, i, a, o, Tr(s, 255), c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Ar(e, t, n, r, i) {
+function Br(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2794,21 +2876,21 @@ function Ar(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function jr(e, t, n, r, i, a, o) {
+function Vr(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Ar(e, t, n, r, (e, t, n) => {
+	return Br(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Mr(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Nr(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Ar(e, t, n, r, (e, t, n) => {
+function Hr(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Ur(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Br(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Nr(e, t, n) {
+function Ur(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2825,8 +2907,8 @@ function Nr(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Pr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Fr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ir = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Lr(e, t, n) {
+var Wr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Gr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Kr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function qr(e, t, n) {
 	let r = e.getContext("webgl2", {
 		alpha: !1,
 		antialias: !1,
@@ -2836,10 +2918,10 @@ function Lr(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Ir.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Kr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Pr], [r.FRAGMENT_SHADER, Fr]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Wr], [r.FRAGMENT_SHADER, Gr]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2869,12 +2951,12 @@ function Lr(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = gr(i);
+			let [o, s, l] = Er(i);
 			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(_r(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(Dr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2883,8 +2965,8 @@ function Lr(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Rr = 25e4, zr = 4e5, Br = 12, Vr = [58, 40];
-function Hr(t) {
+var Jr = 25e4, Yr = 4e5, Xr = 12, Zr = [58, 40], Qr = [44, 40], $r = 460;
+function ei(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -2899,24 +2981,24 @@ function Hr(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Rr : Infinity;
-			f.current.draw(p.peek(), Ur(n * y.current), Yn[t], r);
+			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Jr : Infinity;
+			f.current.draw(p.peek(), ti(n * y.current), Xn[t], r);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Rr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Jr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current;
-		w(Tr(e, m.peek(), Wr(e), Vr.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < $r ? Qr : Zr;
+		w(Fr(e, m.peek(), ni(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Lr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= kr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = qr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= zr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -2945,36 +3027,36 @@ function Hr(t) {
 		f.current?.setPaint(r), S();
 	}, [r]), e(S, [i, l]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Er(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => ii(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Ir(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => _i(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
 		y: 0,
 		hasMoved: !1
-	}), O = (e) => {
+	}), ee = (e) => {
 		let t = d.current.getBoundingClientRect();
 		return [(e.clientX - t.left) * y.current, (e.clientY - t.top) * y.current];
-	}, ee = (e) => {
+	}, O = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
 		d.current.setPointerCapture(e.pointerId);
-		let t = O(e);
+		let t = ee(e);
 		E.current.set(e.pointerId, t), D.current = {
 			x: t[0],
 			y: t[1],
 			hasMoved: !1
 		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, k = (e) => {
-		let t = O(e), r = E.current.get(e.pointerId);
+	}, te = (e) => {
+		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= zr && M(t);
+			e.pointerType === "mouse" && n.count <= Yr && j(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Er(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Ir(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -2991,7 +3073,7 @@ function Hr(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Sr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Mr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3000,28 +3082,28 @@ function Hr(t) {
 			}
 		}
 		E.current.set(e.pointerId, t);
-	}, A = (e) => {
+	}, k = (e) => {
 		if (!E.current.delete(e.pointerId)) return;
-		let i = O(e), a = _.value;
+		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Mr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(jr(n, r, p.peek(), m.peek(), i[0], i[1], Br * y.current));
-	}, j = C(0), M = (e) => {
-		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Hr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Vr(n, r, p.peek(), m.peek(), i[0], i[1], Xr * y.current));
+	}, A = C(0), j = (e) => {
+		cancelAnimationFrame(A.current), A.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = jr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Br * y.current);
+			let t = Vr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Xr * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
 				y: e[1] / y.current
 			};
 		});
-	}, N = (e) => {
+	}, M = (e) => {
 		if (!p.peek()) return;
 		e.preventDefault();
-		let [t, n] = O(e);
-		w(Er(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, P = (e) => {
+		let [t, n] = ee(e);
+		w(Ir(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, N = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
 			ArrowLeft: [i, 0],
@@ -3035,17 +3117,17 @@ function Hr(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Sr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Mr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(jr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(Vr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
-	}, F = v.value && !_.value ? t.hint(v.value.point) : null, I = y.current, te = p.value;
+	}, P = v.value && !_.value ? t.hint(v.value.point) : null, F = y.current, I = p.value;
 	return /* @__PURE__ */ a("div", {
 		ref: d,
 		class: `cloud ${s}`,
@@ -3054,106 +3136,109 @@ function Hr(t) {
 		"aria-roledescription": "scatter plot",
 		"aria-label": t.summary,
 		"data-renderer": g.value,
-		onPointerDown: ee,
-		onPointerMove: k,
-		onPointerUp: A,
-		onPointerCancel: A,
+		onPointerDown: O,
+		onPointerMove: te,
+		onPointerUp: k,
+		onPointerCancel: k,
 		onPointerLeave: () => v.value = null,
-		onWheel: N,
-		onKeyDown: P,
-		children: [te && m.value.width > 0 && /* @__PURE__ */ a(Gr, {
+		onWheel: M,
+		onKeyDown: N,
+		children: [I && m.value.width > 0 && /* @__PURE__ */ a(ri, {
 			cloud: n,
-			camera: te,
+			camera: I,
 			size: m.value,
-			ratio: I,
+			ratio: F,
 			names: u,
 			marks: t.marks,
 			picked: t.picked,
 			drawing: _.value,
 			theme: i,
+			logs: t.logs,
 			degrees: t.degrees,
 			outlines: t.outlines,
 			ground: t.ground
-		}), F && v.value && /* @__PURE__ */ a("div", {
+		}), P && v.value && /* @__PURE__ */ a("div", {
 			class: "tip",
 			style: {
-				left: `${Math.min(v.value.x + 14, m.value.width / I - 230)}px`,
-				top: `${Math.min(v.value.y + 14, m.value.height / I - 90)}px`
+				left: `${Math.min(v.value.x + 14, m.value.width / F - 230)}px`,
+				top: `${Math.min(v.value.y + 14, m.value.height / F - 90)}px`
 			},
-			children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ a("span", { children: F.text })]
+			children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: P.colour } }), P.title] }), /* @__PURE__ */ a("span", { children: P.text })]
 		})]
 	});
 }
-function Ur(e) {
+function ti(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Wr(e) {
-	if (e.shape === "plane") return br;
-	if (e.shape === "space") return Sr(br, .6, .4);
+function ni(e) {
+	if (e.shape === "plane") return Ar;
+	if (e.shape === "space") return Mr(Ar, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Cr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Nr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked: c, drawing: l, theme: u, degrees: d, outlines: f, ground: p }) {
-	let [m, h] = [n.width / i, n.height / i], g = (e, r, a) => {
-		let [o, s, c] = wr(t, n, e, r, a);
+function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
+	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
+		let [o, s, c] = Pr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, _ = c < 0 ? null : g(e.positions[3 * c], e.positions[3 * c + 1], e.positions[3 * c + 2]), v = r(() => qr(s.map((e) => ({
+	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => ai(c.map((e) => ({
 		mark: e,
-		at: g(e.x, e.y, e.z)
-	})), m, h, e.shape === "sphere"), [
-		s,
+		at: _(e.x, e.y, e.z)
+	})), h, g, e.shape === "sphere"), [
+		c,
 		t,
 		n
 	]);
 	return /* @__PURE__ */ a("svg", {
 		class: "over",
-		width: m,
-		height: h,
+		width: h,
+		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && p && /* @__PURE__ */ a(ei, {
-				ground: p,
-				plane: Jr(e, t, n, i)
+			e.shape === "plane" && m && /* @__PURE__ */ a(pi, {
+				ground: m,
+				plane: oi(e, t, n, i)
 			}),
-			e.shape === "plane" && f && /* @__PURE__ */ a($r, {
-				outlines: f,
-				plane: Jr(e, t, n, i),
-				theme: u
+			e.shape === "plane" && p && /* @__PURE__ */ a(fi, {
+				outlines: p,
+				plane: oi(e, t, n, i),
+				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Zr, {
-				plane: Jr(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(ui, {
+				plane: oi(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
-				degrees: d
+				logs: s,
+				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(ti, {
+			e.shape === "space" && /* @__PURE__ */ a(mi, {
+				cloud: e,
 				names: o,
-				pixel: g,
-				width: m,
-				height: h
+				pixel: _,
+				width: h,
+				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(ni, {
+			e.shape === "sphere" && /* @__PURE__ */ a(hi, {
 				camera: t,
 				size: n,
-				pixel: g
+				pixel: _
 			}),
-			v.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
+			y.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ a("g", {
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -Kr(e),
+					x: -ii(e),
 					y: "-10",
-					width: 2 * Kr(e),
+					width: 2 * ii(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3163,31 +3248,31 @@ function Gr({ cloud: e, camera: t, size: n, ratio: i, names: o, marks: s, picked
 					children: e.text
 				})]
 			}, e.text)),
-			_ && _[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
+			v && v[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ a("circle", {
 				class: "picked",
-				cx: _[0],
-				cy: _[1],
+				cx: v[0],
+				cy: v[1],
 				r: "9"
 			}),
-			l && /* @__PURE__ */ a("polygon", {
+			u && /* @__PURE__ */ a("polygon", {
 				class: "lasso",
-				points: l.map(([e, t]) => `${e / i},${t / i}`).join(" ")
+				points: u.map(([e, t]) => `${e / i},${t / i}`).join(" ")
 			})
 		]
 	});
 }
-function Kr(e) {
+function ii(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function qr(e, t, n, r) {
+function ai(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Kr(t) + Kr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ii(t) + ii(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Jr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function oi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3195,61 +3280,65 @@ function Jr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Yr(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = D(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+function si(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = O(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, Xr((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, ci((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function Xr(e, t, n) {
+function ci(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
-	let { toX: s, toY: c, fromX: l, fromY: u } = e, [d, f] = [n.width / r, n.height / r], p = [Math.max(2, Math.floor(d / 110)), Math.max(2, Math.floor(f / 80))], m = o ? Yr(s(0), s(d), p[0], o.breaks) : D(s(0), s(d), p[0]).map((e) => [e, y(e, 6)]), h = D(c(f), c(0), p[1]).map((e) => [e, o ? Xr(e, "N", "S") : y(e, 6)]), g = 0, _ = (o?.breaks ?? []).map(([e, t, n]) => {
-		let [r, i] = [l(e - g), l(e - g + n)];
-		return g += t - e - n, {
+function li(e, t, n) {
+	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
+	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
+}
+function ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? si(c(0), c(f), m[0], s.breaks) : o[0] ? li(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? li(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? ci(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+		let [r, i] = [u(e - _), u(e - _ + n)];
+		return _ += t - e - n, {
 			left: r,
 			right: i,
 			text: `${Math.round(t - e)}° without rows, left out`
 		};
 	});
-	return /* @__PURE__ */ a(t, { children: [_.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
+	return /* @__PURE__ */ a(t, { children: [v.map(({ left: e, right: t, text: n }) => /* @__PURE__ */ a("g", {
 		class: "gutter",
 		children: [/* @__PURE__ */ a("rect", {
 			x: e,
 			y: "0",
 			width: Math.max(1, t - e),
-			height: f
+			height: p
 		}), /* @__PURE__ */ a("text", {
-			transform: `translate(${(e + t) / 2 + 4} ${f / 2}) rotate(-90)`,
+			transform: `translate(${(e + t) / 2 + 4} ${p / 2}) rotate(-90)`,
 			"text-anchor": "middle",
 			children: n
 		})]
 	}, e)), /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: [
-			m.map(([e, t]) => {
-				let n = l(e);
-				return n < 34 || n > d - 20 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+			h.map(([e, t]) => {
+				let n = u(e);
+				return n < 34 || n > f - 20 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
 					x1: n,
 					x2: n,
-					y1: f - 5,
-					y2: f
+					y1: p - 5,
+					y2: p
 				}), /* @__PURE__ */ a("text", {
 					x: n,
-					y: f - 8,
+					y: p - 8,
 					"text-anchor": "middle",
 					children: t
 				})] }, e);
 			}),
-			i[1] && h.map(([e, t]) => {
-				let n = u(e);
-				return n < 26 || n > f - 24 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
+			i[1] && g.map(([e, t]) => {
+				let n = d(e);
+				return n < 26 || n > p - 24 ? null : /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
 					x1: 0,
 					x2: 5,
 					y1: n,
@@ -3262,8 +3351,8 @@ function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
 			}),
 			/* @__PURE__ */ a("text", {
 				class: "name",
-				x: d - 8,
-				y: f - 24,
+				x: f - 8,
+				y: p - 24,
 				"text-anchor": "end",
 				children: [i[0], " →"]
 			}),
@@ -3276,31 +3365,31 @@ function Zr({ plane: e, size: n, ratio: r, names: i, degrees: o }) {
 		]
 	})] });
 }
-function Qr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function $r({ outlines: e, plane: t, theme: n }) {
+function fi({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
-			stroke: Xn(e.group, n),
-			fill: Xn(e.group, n),
+			stroke: Zn(e.group, n),
+			fill: Zn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: Qr(e, 1, t),
+				d: di(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: Qr(e, 2, t),
+				d: di(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ei({ ground: e, plane: { fromX: t, fromY: n } }) {
+function pi({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3316,43 +3405,27 @@ function ei({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function ti({ names: e, pixel: t, width: n, height: r }) {
-	let [i, o] = t(-1, -1, -1);
+function mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Sr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
-		children: [
-			[
-				1,
-				-1,
-				-1
-			],
-			[
-				-1,
-				1,
-				-1
-			],
-			[
-				-1,
-				-1,
-				1
-			]
-		].map((s, c) => {
-			let [l, u] = t(...s);
+		children: s.map((e, o) => {
+			let [s, u] = n(...e);
 			return /* @__PURE__ */ a("g", { children: [/* @__PURE__ */ a("line", {
-				x1: i,
-				y1: o,
-				x2: l,
+				x1: c,
+				y1: l,
+				x2: s,
 				y2: u
 			}), /* @__PURE__ */ a("text", {
 				class: "name",
-				x: Math.min(n - 8 - 7 * e[c].length, Math.max(8, l + 4)),
-				y: Math.min(r - 8, Math.max(16, u - 4)),
-				children: e[c]
-			})] }, c);
+				x: Math.min(r - 8 - 7 * t[o].length, Math.max(8, s + 4)),
+				y: Math.min(i - 8, Math.max(16, u - 4)),
+				children: t[o]
+			})] }, o);
 		})
 	});
 }
-function ni({ camera: e, size: t, pixel: n }) {
+function hi({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3369,12 +3442,12 @@ function ni({ camera: e, size: t, pixel: n }) {
 	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...mr(i, a));
+			let [e, o, s] = n(...wr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...mr(e, t));
+		let [i, o, s] = n(...wr(e, t));
 		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
 			y: o - 3,
@@ -3394,14 +3467,14 @@ function ni({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var ri = 2e4;
-function ii(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Yn[i]), p = E("g", {});
-	if (n.count <= ri) {
-		let e = Ur(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var gi = 2e4;
+function _i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = te(d, l, u + 30, Xn[i]), p = E("g", {});
+	if (n.count <= gi) {
+		let e = ti(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = wr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Pr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3435,7 +3508,7 @@ function ii(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return h.textContent = t, f.append(h), f;
 }
 // src/state/compare.ts
-function ai(e, t) {
+function vi(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3454,11 +3527,11 @@ function ai(e, t) {
 		squares: i
 	};
 }
-function oi(e, t, n) {
+function yi(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [ai(i.values, t), ai(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [vi(i.values, t), vi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3469,7 +3542,7 @@ function oi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function si(e, t, n) {
+function bi(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3479,13 +3552,13 @@ function si(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function ci(e) {
+function xi(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var li = 60;
-function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ci(r.rows), ci(l)];
+var Si = 60;
+function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [xi(r.rows), xi(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3528,7 +3601,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: oi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: yi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3544,7 +3617,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: si(n, r.rows, l).slice(0, li).map((e) => [
+				rows: bi(n, r.rows, l).slice(0, Si).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3556,7 +3629,7 @@ function ui({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var di = {
+var wi = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3570,129 +3643,136 @@ var di = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function fi({ name: e }) {
+function Ti({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: di[e] })
+		children: /* @__PURE__ */ a("path", { d: wi[e] })
 	});
 }
 // src/views/scene.tsx
-var pi = 40, mi = 16, hi = 200;
-function gi(e, t) {
+var Ei = 40, Di = 16, Oi = 200;
+function ki(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = yr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = gi(b, /^(lon|lng|long|longitude)$/i), S = gi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, D = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = kr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = ki(b, /^(lon|lng|long|longitude)$/i), S = ki(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
 	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
-	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? D(n.x, x ?? E[0]), N = A?.y ?? D(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, te = n.edge !== "no" && !A?.degrees, L = r(() => j ? pr(x.values, S.values) : fr([
+	let te = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", k = _.find((e) => e.key === te), A = te === "sphere", j = k?.x ?? ee(n.x, x ?? E[0]), M = k?.y ?? ee(n.y, S ?? E[1] ?? E[0]), N = k ? k.z : n.z ? b.find((e) => e.name === n.z) : void 0, P = n.colour ?? h[0]?.key ?? t.colour ?? "", F = k ? k.isEqual : j === x && M === S || t.isEqual, I = n.edge !== "no" && !k?.degrees, L = [
+		j,
 		M,
-		N,
-		...P ? [P] : []
-	], {
-		isEqual: I,
-		stretch: A?.stretch,
-		isEdged: te
-	}), [
+		...N ? [N] : []
+	], ne = r(() => L.map((e) => !k && !A && !F && _r(e.values)), [
 		j,
 		M,
 		N,
-		P,
+		A,
+		F
+	]), re = n.log === "no" ? L.map(() => !1) : ne, ie = n.log !== "no" && ne.includes(!0), R = r(() => A ? Cr(x.values, S.values) : br(L.map((e, t) => re[t] ? yr(e) : e), {
+		isEqual: F,
+		stretch: k?.stretch,
+		isEdged: I
+	}), [
+		A,
+		j,
+		M,
+		N,
+		F,
 		I,
-		te
-	]), ne = o(null), re = o(null), R = h.find((e) => e.key === F);
+		ie
+	]), ae = o(null), oe = o(null), z = h.find((e) => e.key === P);
 	e(() => {
 		let e = new AbortController();
-		return re.value = null, (async () => {
+		return oe.value = null, (async () => {
 			try {
-				if (R) {
-					let t = await R.load(e.signal);
-					e.signal.aborted || (ne.value = t);
+				if (z) {
+					let t = await z.load(e.signal);
+					e.signal.aborted || (ae.value = t);
 				} else {
-					let e = F.startsWith("column:") ? p.columns.find((e) => e.name === F.slice(7)) : void 0;
-					ne.value = e ? rr(e) : null;
+					let e = P.startsWith("column:") ? p.columns.find((e) => e.name === P.slice(7)) : void 0;
+					ae.value = e ? or(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([re.value, ne.value] = [t, null]);
+				e.signal.aborted || ([oe.value, ae.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [F, R?.version]);
-	let z = o(null), B = o([]), V = o(/* @__PURE__ */ new Set()), H = o(-1), U = o("move"), W = o(0), ie = C(null), G = o(/* @__PURE__ */ new Map()), ae = o(null), oe = ne.value, K = r(() => oe && G.value.size ? {
-		...oe,
-		groups: oe.groups.map((e) => ({
+	}, [P, z?.version]);
+	let B = o(null), V = o([]), H = o(/* @__PURE__ */ new Set()), U = o(-1), W = o("move"), se = o(0), ce = C(null), le = o(/* @__PURE__ */ new Map()), ue = o(null), G = ae.value, K = r(() => G && le.value.size ? {
+		...G,
+		groups: G.groups.map((e) => ({
 			...e,
-			name: G.value.get(e.number) ?? e.name
+			name: le.value.get(e.number) ?? e.name
 		}))
-	} : oe, [oe, G.value]);
+	} : G, [G, le.value]);
 	e(() => {
-		V.value = /* @__PURE__ */ new Set(), G.value = /* @__PURE__ */ new Map();
-	}, [oe?.title]);
-	let se = (e) => K !== null && V.value.size > 0 && V.value.has(K.groupOf[e]), ce = r(() => bi(L, p.rows, K, z.value, V.value, u), [
-		L,
+		H.value = /* @__PURE__ */ new Set(), le.value = /* @__PURE__ */ new Map();
+	}, [G?.title]);
+	let q = (e) => K !== null && H.value.size > 0 && H.value.has(K.groupOf[e]), de = r(() => Ni(R, p.rows, K, B.value, H.value, u), [
+		R,
 		K,
-		z.value,
-		V.value,
+		B.value,
+		H.value,
 		u
-	]), le = r(() => z.value ? z.value.reduce((e, t) => e + t, 0) : 0, [z.value]), q = r(() => xi(L, K, V.value, u), [
-		L,
+	]), fe = r(() => B.value ? B.value.reduce((e, t) => e + t, 0) : 0, [B.value]), pe = r(() => Pi(R, K, H.value, u), [
+		R,
 		K,
-		V.value,
+		H.value,
 		u
-	]), ue = r(() => H.value < 0 ? -1 : L.rowOf.indexOf(H.value), [L, H.value]), de = (e, t, n) => {
-		let r = t === "replace" || !z.value ? new Uint8Array(p.rows) : z.value.slice();
+	]), me = r(() => U.value < 0 ? -1 : R.rowOf.indexOf(U.value), [R, U.value]), he = (e, t, n) => {
+		let r = t === "replace" || !B.value ? new Uint8Array(p.rows) : B.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			z.value = i ? r : null;
+			B.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			B.value = i ? t === "replace" ? [n] : [...B.value, `${e}${n}`] : [];
+			V.value = i ? t === "replace" ? [n] : [...V.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, fe = () => w(() => [z.value, B.value, H.value] = [
+	}, J = () => w(() => [B.value, V.value, U.value] = [
 		null,
 		[],
 		-1
-	]), pe = () => {
-		if (!z.value) return;
-		let e = z.value.map((e, t) => e || se(t) ? 0 : 1);
-		z.value = e.includes(1) ? e : null, B.value = [...B.value, "inverted"];
-	}, me = function* (e) {
+	]), ge = () => {
+		if (!B.value) return;
+		let e = B.value.map((e, t) => e || q(t) ? 0 : 1);
+		B.value = e.includes(1) ? e : null, V.value = [...V.value, "inverted"];
+	}, _e = function* (e) {
 		for (let t = 0; t < p.rows; t++) K.groupOf[t] === e && (yield t);
-	}, J = () => {
-		if (!z.value || !K) return;
-		let e = new Set(V.value);
-		z.value.forEach((t, n) => t && e.add(K.groupOf[n])), e.size < K.groups.length && (V.value = e);
-	}, he = (e) => {
+	}, ve = () => {
+		if (!B.value || !K) return;
+		let e = new Set(H.value);
+		B.value.forEach((t, n) => t && e.add(K.groupOf[n])), e.size < K.groups.length && (H.value = e);
+	}, ye = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => U.value = "lasso",
-			b: () => U.value = "box",
-			m: () => U.value = "move",
-			i: pe,
-			h: J,
-			Escape: fe,
-			f: () => ie.current?.fit()
+			l: () => W.value = "lasso",
+			b: () => W.value = "box",
+			m: () => W.value = "move",
+			i: ge,
+			h: ve,
+			Escape: J,
+			f: () => ce.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, ge = l?.value;
+	}, be = l?.value;
 	e(() => {
-		if (!ge || !K) return;
-		let e = K.groups.findIndex((e) => e.number === ge.group);
-		e >= 0 && de(me(e), "replace", `cluster ${K.groups[e].name}`);
-	}, [ge]);
-	let _e = W.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), ve = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), ye = p.columns.find((e) => e.name === t.id), be = (e) => t.titleOf ? t.titleOf(e) : ye ? String(ye.kind === "text" ? ye.values[e] : y(ye.values[e], 12)) : `row ${g(e + 1)}`, xe = (e) => {
+		if (!be || !K) return;
+		let e = K.groups.findIndex((e) => e.number === be.group);
+		e >= 0 && he(_e(e), "replace", `cluster ${K.groups[e].name}`);
+	}, [be]);
+	let xe = se.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), Se = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ce = p.columns.find((e) => e.name === t.id), we = (e) => t.titleOf ? t.titleOf(e) : Ce ? String(Ce.kind === "text" ? Ce.values[e] : y(Ce.values[e], 12)) : `row ${g(e + 1)}`, Te = (e) => {
 		let t = K?.groups[K.groupOf[e]];
 		return t ? t.name : "";
-	}, Se = `${d}: ${A ? A.title : j ? "positions on the sphere" : `${M.name} and ${N.name}${P ? ` and ${P.name}` : ""}`}${K ? `, coloured by ${K.title}` : ""}; ${g(p.rows)} rows`, Ce = `${Se}.${K?.groups.length ? ` ${K.groups.length} groups; the list beside the picture has them all.` : ""}${le ? ` ${g(le)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ee = `${d}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${K ? `, coloured by ${K.title}` : ""}; ${g(p.rows)} rows`, De = `${Ee}.${K?.groups.length ? ` ${K.groups.length} groups; the list beside the picture has them all.` : ""}${fe ? ` ${g(fe)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		onKeyDown: he,
+		onKeyDown: ye,
 		children: [
 			/* @__PURE__ */ a("section", {
 				class: "card picture",
@@ -3700,52 +3780,56 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(yi, {
+						children: [c, /* @__PURE__ */ a(Mi, {
 							columns: p,
 							numbers: b,
-							x: M.name,
-							y: N.name,
-							z: P?.name ?? "",
-							view: k,
+							x: j.name,
+							y: M.name,
+							z: N?.name ?? "",
+							view: te,
 							views: O,
 							sources: h,
-							colourKey: F,
+							colourKey: P,
 							settle: i
 						})]
 					}),
 					/* @__PURE__ */ a("div", {
-						class: "stage",
-						children: [/* @__PURE__ */ a(Hr, {
-							cloud: L,
-							paint: ce,
-							theme: u,
-							tool: U.value,
-							isEqual: I || A?.stretch !== void 0,
-							pointWidth: _e,
-							degrees: A?.degrees,
-							ground: A?.ground,
-							outlines: K && A?.outlines && A.outlines.filter(({ group: e }) => !V.value.has(e)),
-							names: [
-								M.name,
-								N.name,
-								P?.name ?? ""
-							],
-							summary: Ce,
-							caption: Se,
-							marks: q,
-							picked: ue,
-							forced: n.renderer,
-							handle: ie,
-							onSelect: (e, t, n) => de(vi(e, (e) => L.rowOf[e]), t, n),
-							onPick: (e) => H.value = e < 0 ? -1 : L.rowOf[e],
-							hint: (e) => {
-								let t = L.rowOf[e], n = K?.groups.length ? xe(t) : "";
-								return {
-									title: n && n !== "no cluster" ? `${R ? "Cluster " : ""}${n} · ${be(t)}` : be(t),
-									text: ve(t),
-									colour: ar(K, t, u)
-								};
-							}
+						class: "framed",
+						children: [/* @__PURE__ */ a("div", {
+							class: "stage",
+							children: /* @__PURE__ */ a(ei, {
+								cloud: R,
+								paint: de,
+								theme: u,
+								tool: W.value,
+								isEqual: F || k?.stretch !== void 0,
+								pointWidth: xe,
+								degrees: k?.degrees,
+								ground: k?.ground,
+								outlines: K && k?.outlines && k.outlines.filter(({ group: e }) => !H.value.has(e)),
+								names: [
+									0,
+									1,
+									2
+								].map((e) => L[e] ? `${L[e].name}${re[e] ? " (log)" : ""}` : ""),
+								logs: re,
+								summary: De,
+								caption: Ee,
+								marks: pe,
+								picked: me,
+								forced: n.renderer,
+								handle: ce,
+								onSelect: (e, t, n) => he(ji(e, (e) => R.rowOf[e]), t, n),
+								onPick: (e) => U.value = e < 0 ? -1 : R.rowOf[e],
+								hint: (e) => {
+									let t = R.rowOf[e], n = K?.groups.length ? Te(t) : "";
+									return {
+										title: n && n !== "no cluster" && n !== "no value" ? `${z ? "Cluster " : ""}${n} · ${we(t)}` : we(t),
+										text: Se(t),
+										colour: cr(K, t, u)
+									};
+								}
+							})
 						}), /* @__PURE__ */ a("div", {
 							class: "palette",
 							role: "toolbar",
@@ -3769,32 +3853,32 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									]
 								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": U.value === e,
+									"aria-pressed": W.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => U.value = e,
-									children: /* @__PURE__ */ a(fi, { name: t })
+									onClick: () => W.value = e,
+									children: /* @__PURE__ */ a(Ti, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => ie.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(fi, { name: "plus" })
+									onClick: () => ce.current?.zoom(1.5),
+									children: /* @__PURE__ */ a(Ti, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => ie.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(fi, { name: "minus" })
+									onClick: () => ce.current?.zoom(1 / 1.5),
+									children: /* @__PURE__ */ a(Ti, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => ie.current?.fit(),
-									children: /* @__PURE__ */ a(fi, { name: "fit" })
+									onClick: () => ce.current?.fit(),
+									children: /* @__PURE__ */ a(Ti, { name: "fit" })
 								})
 							]
 						})]
@@ -3807,107 +3891,133 @@ function _i({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: _e,
-								onInput: (e) => W.value = Number(e.currentTarget.value)
+								value: xe,
+								onInput: (e) => se.value = Number(e.currentTarget.value)
 							})] }),
-							/* @__PURE__ */ a(ee, {
+							/* @__PURE__ */ a(D, {
 								name: d,
-								make: () => ie.current.svg(),
-								fail: (e) => re.value = e
+								make: () => ce.current.svg(),
+								fail: (e) => oe.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: U.value === "move" ? L.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: W.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					L.missing > 0 && /* @__PURE__ */ a("p", {
+					R.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [g(L.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [g(R.missing), " rows have a missing value in these columns and are not drawn."]
 					}),
-					(L.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+					(R.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [L.beyond > 0 ? `${g(L.beyond)} ${L.beyond === 1 ? "row lies" : "rows lie"} farther out and ${L.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
 							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					A?.note && /* @__PURE__ */ a("p", {
+					ne.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: A.note
+						children: [ie ? `${L.filter((e, t) => re[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+							type: "button",
+							class: "link",
+							onClick: () => i({ log: ie ? "no" : null }),
+							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
+						})]
 					}),
-					/* @__PURE__ */ a(f, { error: re.value })
+					k?.note && /* @__PURE__ */ a("p", {
+						class: "note",
+						children: k.note
+					}),
+					/* @__PURE__ */ a(f, { error: oe.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					H.value >= 0 && /* @__PURE__ */ a(wi, {
+					U.value >= 0 && /* @__PURE__ */ a(zi, {
 						suffix: v,
 						columns: p,
-						row: H.value,
-						title: be(H.value),
-						cluster: K?.groups.length ? `${s(K.title)}: ${xe(H.value)}` : "",
-						probability: K?.probability?.[H.value] ?? null,
-						close: () => H.value = -1
+						row: U.value,
+						title: we(U.value),
+						cluster: K?.groups.length ? `${s(K.title)}: ${Te(U.value)}` : "",
+						probability: K?.probability?.[U.value] ?? null,
+						close: () => U.value = -1
 					}),
-					K && K.groups.length > 0 && /* @__PURE__ */ a(Si, {
+					K && K.groups.length > 0 && /* @__PURE__ */ a(Fi, {
 						suffix: v,
 						grouping: K,
 						rows: p.rows,
 						theme: u,
-						hidden: V.value,
-						isOfJob: R !== void 0,
-						hide: (e) => V.value = e,
-						rename: (e, t) => G.value = new Map(G.value).set(e, t),
-						choose: (e, t) => de(me(e), t, `${R ? "cluster " : `${K.title} `}${K.groups[e].name}`)
+						hidden: H.value,
+						isOfJob: z !== void 0,
+						hide: (e) => H.value = e,
+						rename: (e, t) => le.value = new Map(le.value).set(e, t),
+						choose: (e, t) => he(_e(e), t, `${z ? "cluster " : `${K.title} `}${K.groups[e].name}`)
 					}),
-					K?.scale && /* @__PURE__ */ a(Ci, {
+					K?.outliers && K.outliers.length > 0 && /* @__PURE__ */ a(Li, {
+						suffix: v,
+						outliers: K.outliers,
+						titleOf: we,
+						pick: (e) => U.value = e,
+						choose: () => he(K.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					K?.scale && /* @__PURE__ */ a(Ri, {
 						title: K.title,
 						...K.scale,
 						theme: u
 					}),
-					!K && /* @__PURE__ */ a("p", {
-						class: "note card",
-						children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+					!K && /* @__PURE__ */ a("div", {
+						class: "card",
+						children: [/* @__PURE__ */ a("p", {
+							class: "note",
+							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+						}), t.find && !h.length && /* @__PURE__ */ a("p", {
+							class: "note",
+							children: /* @__PURE__ */ a("a", {
+								class: "button",
+								href: t.find,
+								children: "Find clusters"
+							})
+						})]
 					})
 				]
 			}),
-			ae.value && /* @__PURE__ */ a(ui, {
+			ue.value && /* @__PURE__ */ a(Ci, {
 				suffix: v,
 				columns: p,
 				grouping: K,
-				kept: ae.value,
-				chosen: z.value,
-				recipe: B.value.join(", "),
-				close: () => ae.value = null
+				kept: ue.value,
+				chosen: B.value,
+				recipe: V.value.join(", "),
+				close: () => ue.value = null
 			}),
-			z.value && /* @__PURE__ */ a(Ti, {
-				keep: () => ae.value = {
-					rows: z.value,
-					recipe: B.value.join(", ")
+			B.value && /* @__PURE__ */ a(Bi, {
+				keep: () => ue.value = {
+					rows: B.value,
+					recipe: V.value.join(", ")
 				},
 				source: t,
-				titleOf: be,
+				titleOf: we,
 				columns: p,
-				chosen: z.value,
-				total: le,
-				recipe: B.value,
-				grouping: R ? K : null,
-				clear: fe,
-				invert: pe,
-				pick: (e) => H.value = e,
-				picked: H.value
+				chosen: B.value,
+				total: fe,
+				recipe: V.value,
+				grouping: z ? K : null,
+				clear: J,
+				invert: ge,
+				pick: (e) => U.value = e,
+				picked: U.value
 			})
 		]
 	});
 }
-function* vi(e, t) {
+function* ji(e, t) {
 	for (let n of e) yield t(n);
 }
-function yi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Mi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -3953,11 +4063,11 @@ function yi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function bi(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => hr(ir(e, a), 255)) ?? [], c = hr(ar(n && !n.scale ? {
+function Ni(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Tr(sr(e, a), 255)) ?? [], c = Tr(cr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => hr(Qn(t / 255, a), 255)), u = hr(Qn(NaN, a), 255), d = hr(Jn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Tr($n(t / 255, a), 255)), u = Tr($n(NaN, a), 255), d = Tr(Yn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -3972,7 +4082,7 @@ function bi(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function xi(e, t, n, r) {
+function Pi(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -3991,16 +4101,16 @@ function xi(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= mi ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: ir(t, r),
+			text: t.name.length <= Di ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: sr(t, r),
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, pi), v = (e) => {
+function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Ei), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4026,7 +4136,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > pi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Ei && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4067,7 +4177,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: ir(o, r) }
+										style: { background: sr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4090,7 +4200,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(fi, { name: "pen" })
+								children: /* @__PURE__ */ a(Ti, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4099,7 +4209,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(fi, { name: "only" })
+								children: /* @__PURE__ */ a(Ti, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4108,7 +4218,7 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(fi, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(Ti, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4122,7 +4232,65 @@ function Si({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
+var Ii = 12;
+function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	return /* @__PURE__ */ a("section", {
+		class: "card",
+		"aria-labelledby": `far${e}`,
+		children: [
+			/* @__PURE__ */ a("div", {
+				class: "head tight",
+				children: [/* @__PURE__ */ a("h2", {
+					id: `far${e}`,
+					children: ["Outliers ", /* @__PURE__ */ a("span", {
+						class: "soft",
+						children: g(t.length)
+					})]
+				}), /* @__PURE__ */ a("button", {
+					type: "button",
+					onClick: i,
+					children: "Select them"
+				})]
+			}),
+			/* @__PURE__ */ a("p", {
+				class: "note",
+				children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
+			}),
+			/* @__PURE__ */ a("ul", {
+				class: "plainlist",
+				children: t.slice(0, Ii).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+					/* @__PURE__ */ a("button", {
+						type: "button",
+						class: "link",
+						onClick: () => r(e),
+						children: n(e)
+					}),
+					" ",
+					/* @__PURE__ */ a("span", {
+						class: "soft",
+						children: [
+							"cluster ",
+							t,
+							": ",
+							i
+						]
+					})
+				] }, e))
+			}),
+			t.length > Ii && /* @__PURE__ */ a("p", {
+				class: "note",
+				children: [
+					"The farthest ",
+					Ii,
+					" of ",
+					g(t.length),
+					"."
+				]
+			})
+		]
+	});
+}
+function Ri({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4131,7 +4299,7 @@ function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
 			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: Qn(t / 23, i) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: $n(t / 23, o) } }, t))
 			}),
 			/* @__PURE__ */ a("p", {
 				class: "ends",
@@ -4140,11 +4308,22 @@ function Ci({ title: e, low: t, high: n, isLog: r, theme: i }) {
 					/* @__PURE__ */ a("span", { children: r ? "logarithmic" : "" }),
 					/* @__PURE__ */ a("span", { children: y(n) })
 				]
+			}),
+			i > 0 && /* @__PURE__ */ a("p", {
+				class: "note",
+				children: [
+					g(i),
+					" ",
+					i === 1 ? "row has" : "rows have",
+					" no value, and ",
+					i === 1 ? "is" : "are",
+					" grey."
+				]
 			})
 		]
 	});
 }
-function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function zi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4160,7 +4339,7 @@ function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(fi, { name: "close" })
+					children: /* @__PURE__ */ a(Ti, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4174,27 +4353,27 @@ function wi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < hi; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Oi; t++) s[t] && e.push(t);
 		return e;
-	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), O = u ? [
+	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
 		...D ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], ee = new Set(i.columns.map((e) => e.name)), k = [...i.columns.map((e) => e.name), ...O.map((e) => ee.has(e) ? `${e}_` : e)], A = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], O = new Set(i.columns.map((e) => e.name)), te = [...i.columns.map((e) => e.name), ...ee.map((e) => O.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], j = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...k] : k)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...A(t)] : A(t)));
+	] : []], A = () => {
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...te] : te)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...k(t)] : k(t)));
 		return new Blob(r, { type: "text/csv" });
-	}, M = async () => {
+	}, j = async () => {
 		T.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), j(), s);
+			let e = await t.save(w.value.trim(), A(), s);
 			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
@@ -4220,7 +4399,7 @@ function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 						/* @__PURE__ */ a("button", {
 							type: "button",
 							class: "first",
-							onClick: () => x(`${b}-selection.csv`, j()),
+							onClick: () => x(`${b}-selection.csv`, A()),
 							children: "Export CSV"
 						}),
 						t.save && /* @__PURE__ */ a("button", {
@@ -4249,7 +4428,7 @@ function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			w.value !== null && /* @__PURE__ */ a("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), M();
+					e.preventDefault(), j();
 				},
 				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
 					value: w.value,
@@ -4264,8 +4443,8 @@ function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			/* @__PURE__ */ a(f, { error: C.value }),
 			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...k],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...A(e)]),
+				names: ["row", ...te],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...k(e)]),
 				on: E.indexOf(y),
 				pick: (e) => _(E[e])
 			}),
@@ -4283,8 +4462,8 @@ function Ti({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-var Ei = 6e8;
-function Di() {
+var Vi = 6e8;
+function Hi() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4309,7 +4488,7 @@ function Di() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(Oi, {
+	return i ? /* @__PURE__ */ a(Ui, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4325,15 +4504,15 @@ function Di() {
 		})]
 	});
 }
-function Oi({ path: t, name: n, dataset: r, choice: i }) {
+function Ui({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > Ei) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Ei / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Un(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
+		if (r.bytes > Vi) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Vi / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		else return Wn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(Ai, {
+	}, []), s.value ? /* @__PURE__ */ a(Gi, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4365,22 +4544,32 @@ function Oi({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function ki(e, t, n, r) {
+function Wi(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
 		if (!c || t.datasets[c]?.rows !== r || !(Object.values(s.inputs).includes(n) || /\/(positions|places)$/.test(n))) continue;
-		let l = `clusters of ${i}`;
+		let l = `clusters of ${i}`, { centers: u, outliers: d } = s.outputs;
 		a.push({
 			key: `job:${o.path}|${i}`,
 			title: l,
 			version: c,
-			load: async (t) => tr(l, await Un(e, c, r, () => {}, t))
+			load: async (n) => {
+				let r = (r) => {
+					let i = r ? t.datasets[r]?.rows ?? 0 : 0;
+					return i ? Wn(e, r, i, () => {}, n) : null;
+				}, [i, a, o] = await Promise.all([
+					r(c),
+					r(u),
+					r(d)
+				]), s = rr(l, i);
+				return ir(s, i, a, o), s;
+			}
 		});
 	}
 	return a.reverse();
 }
-function Ai({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function Gi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4394,16 +4583,20 @@ function Ai({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 			id: n.id,
 			weights: n.weights,
 			layouts: [],
+			find: _("jobs", {
+				new: "1",
+				data: t
+			}),
 			isEqual: /\/(positions|places)$/.test(t),
 			save: d
 		}), [i]),
-		sources: ki(e, s, t, i.rows)
+		sources: Wi(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(_i, {
+	return /* @__PURE__ */ a(Ai, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { Di as default };
+export { Hi as default };

@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, I(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, L(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,7 +59,7 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && R(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
 	function O(e, t, n, r, i) {
@@ -72,7 +72,7 @@
 			}
 			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 		}
-		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), R(s, s));
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ne(s, s));
 		return r;
 	}
 	function k(e, t, n, r) {
@@ -128,7 +128,7 @@
 		};
 	}
 	function P(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, I, L, z = n.type;
+		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, L, R, z = n.type;
 		if (n.constructor !== d) return null;
 		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
 		n: if (typeof z == "function") {
@@ -150,19 +150,19 @@
 					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
 				while (8 & y.__g && ++j < 25);
 				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-					e && R(e, e);
+					e && ne(e, e);
 				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
-							for (~(I = o.indexOf(c || void 0)) || (I = o.length); (L = o[I - 1]) && L.nodeType == 8;) I--;
-							for (; I < o.length; I++) if (L = o[I]) {
-								if (o[I] = null, N) {
-									if (L == P) break;
+							for (~(L = o.indexOf(c || void 0)) || (L = o.length); (R = o[L - 1]) && R.nodeType == 8;) L--;
+							for (; L < o.length; L++) if (R = o[L]) {
+								if (o[L] = null, N) {
+									if (R == P) break;
 								} else {
-									if (L.nodeType != 8) break;
-									L.data.startsWith("$s") && (P = F(N = L));
+									if (R.nodeType != 8) break;
+									R.data.startsWith("$s") && (P = F(N = R));
 								}
 							}
 						}
@@ -173,9 +173,9 @@
 						(f = F(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
 					} else o && o.some(v);
 				} else n.__e = r.__e;
-				n.__k ||= r.__k || [], t && t.then || te(n), e.__e(t, n, r);
+				n.__k ||= r.__k || [], t && t.then || I(n), e.__e(t, n, r);
 			}
-		} else c = n.__e = ne(r.__e, n, r, i, a, o, s, l, u, t);
+		} else c = n.__e = te(r.__e, n, r, i, a, o, s, l, u, t);
 		return (f = e.diffed) && f(n), c;
 	}
 	function F(e, t) {
@@ -187,11 +187,11 @@
 			t && t.push(e);
 		}
 	}
-	function te(e) {
-		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(te));
+	function I(e) {
+		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(I));
 	}
-	function I(t, n, r) {
-		for (var i = 0; i < r.length;) L(r[i++], r[i++], r[i++]);
+	function L(t, n, r) {
+		for (var i = 0; i < r.length;) R(r[i++], r[i++], r[i++]);
 		e.__c && e.__c(n, t), t.some(function(n) {
 			try {
 				t = n.__h, n.__h = [], t.some(function(e) {
@@ -202,7 +202,7 @@
 			}
 		});
 	}
-	function ne(t, n, r, i, a, o, s, c, l, u) {
+	function te(t, n, r, i, a, o, s, c, l, u) {
 		var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
 		if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
 			for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
@@ -222,16 +222,16 @@
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
-	function L(t, n, r, i) {
+	function R(t, n, r, i) {
 		try {
 			typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 		} catch (t) {
 			e.__e(t, r);
 		}
 	}
-	function R(t, n, r) {
+	function ne(t, n, r) {
 		var i, a, o, s;
-		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || L(i, null, n, t), i = t.__c) {
+		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || R(i, null, n, t), i = t.__c) {
 			if (i.componentWillUnmount) try {
 				i.componentWillUnmount();
 			} catch (t) {
@@ -239,7 +239,7 @@
 			}
 			i.__P = i.__n = null;
 		}
-		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && R(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ne(i[s], n, typeof t.type != "function" || r && !t.props.__P);
 		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 	}
 	function re(e, t, n) {
@@ -247,7 +247,7 @@
 	}
 	function z(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), I(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), L(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -919,8 +919,8 @@
 		}[e] ?? null;
 	}
 	// src/state/clusters.ts
-	var gt = 2e3, _t = "no cluster";
-	function vt(e, t, n, r, i) {
+	var gt = 2e3, _t = "no cluster", vt = "no value";
+	function yt(e, t, n, r, i) {
 		let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
 		for (let e = 0; e < a; e++) {
 			let n = t[e] >= 0 ? t[e] : -1;
@@ -933,7 +933,7 @@
 			about: i?.[e]
 		}));
 		s.has(-1) && (l.set(-1, u.length), u.push({
-			name: _t,
+			name: r ? vt : _t,
 			number: -1,
 			rows: s.get(-1)
 		}));
@@ -946,21 +946,25 @@
 			probability: n
 		};
 	}
-	function yt(e) {
+	function bt(e) {
 		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? gt : 12;
 		for (let n = 0; n < t && r.size <= a; n++) {
 			let t = e.values[n];
 			i(t) || r.set(t, (r.get(t) ?? 0) + 1);
 		}
 		if (r.size <= a) {
-			let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t]));
-			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? -1;
-			let o = i.map(([e, t], n) => ({
+			let i = [...r.entries()].sort(([e, t], [n, r]) => typeof e == "number" ? e - n : r - t), a = new Map(i.map(([e], t) => [e, t])), o = i.map(([e, t], n) => ({
 				name: typeof e == "number" ? Y(e) : e,
 				number: n,
 				rows: t
 			}));
-			return {
+			for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
+			let s = t - i.reduce((e, [, t]) => e + t, 0);
+			return s > 0 && o.length > 0 && o.push({
+				name: vt,
+				number: -1,
+				rows: s
+			}), {
 				title: e.name,
 				groupOf: n,
 				groups: o,
@@ -983,43 +987,44 @@
 				place: p,
 				low: o,
 				high: s,
-				isLog: u
+				isLog: u,
+				gaps: t - l
 			},
 			probability: null
 		};
 	}
-	function bt(e, t) {
+	function xt(e, t) {
 		return e ? dt(e.number, t) : ct[t];
 	}
-	function xt(e, t, n) {
-		return e ? e.scale ? pt(e.scale.place[t], n) : bt(e.groups[e.groupOf[t]], n) : dt(0, n);
+	function St(e, t, n) {
+		return e ? e.scale ? pt(e.scale.place[t], n) : xt(e.groups[e.groupOf[t]], n) : dt(0, n);
 	}
 	// src/state/report.ts
-	var St = 65535;
-	function Ct(e) {
+	var Ct = 65535;
+	function wt(e) {
 		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
 	}
-	function wt(e) {
-		return new Float32Array(Ct(e));
-	}
 	function Tt(e) {
-		return new Uint8Array(Ct(e));
+		return new Float32Array(wt(e));
 	}
-	function Et(e, t) {
+	function Et(e) {
+		return new Uint8Array(wt(e));
+	}
+	function Dt(e, t) {
 		return {
 			name: e,
 			kind: "number",
-			values: Float64Array.from(wt(t))
+			values: Float64Array.from(Tt(t))
 		};
 	}
-	function Dt(e, t) {
-		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Ct(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, names: n, about: r }, i) => {
-			let a = Float64Array.from(new Uint16Array(Ct(t)), (e) => e === St ? -1 : e), o = null;
+	function Ot(e, t) {
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(wt(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, names: n, about: r }, i) => {
+			let a = Float64Array.from(new Uint16Array(wt(t)), (e) => e === Ct ? -1 : e), o = null;
 			return {
 				key: `group:${i}`,
 				title: e,
 				version: "",
-				load: async () => o ??= vt(e, a, null, n, r)
+				load: async () => o ??= yt(e, a, null, n, r)
 			};
 		});
 		return {
@@ -1031,12 +1036,12 @@
 					name: e.name,
 					kind: "text",
 					values: e.texts
-				} : Et(e.name, e.values))
+				} : Dt(e.name, e.values))
 			},
 			titleOf: (e) => n?.[e] ?? `row ${i ? i[e] : e}`,
 			sources: a,
 			layouts: e.layouts.map(({ names: e, axes: t, ...n }) => {
-				let [r, i, a] = t.map((t, n) => Et(e[n], t));
+				let [r, i, a] = t.map((t, n) => Dt(e[n], t));
 				return {
 					...n,
 					x: r,
@@ -1049,19 +1054,19 @@
 		};
 	}
 	// src/state/notice.ts
-	var Ot = Re(""), kt = 0;
-	function At(e) {
-		Ot.value = e, clearTimeout(kt), kt = setTimeout(() => Ot.value = "", 6e3);
+	var kt = Re(""), At = 0;
+	function jt(e) {
+		kt.value = e, clearTimeout(At), At = setTimeout(() => kt.value = "", 6e3);
 	}
 	// src/state/theme.ts
-	var jt = matchMedia("(prefers-color-scheme: dark)"), Mt = Re(jt.matches ? "dark" : "light");
-	jt.addEventListener("change", () => Mt.value = jt.matches ? "dark" : "light");
+	var Mt = matchMedia("(prefers-color-scheme: dark)"), Nt = Re(Mt.matches ? "dark" : "light");
+	Mt.addEventListener("change", () => Nt.value = Mt.matches ? "dark" : "light");
 	// src/state/course.ts
-	function Nt(e) {
+	function Pt(e) {
 		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
 		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
 	}
-	function Pt(e) {
+	function Ft(e) {
 		let t = [];
 		return e.forEach(({ temperature: e, clusters: n }, r) => {
 			let i = t[t.length - 1];
@@ -1073,7 +1078,7 @@
 			});
 		}), t;
 	}
-	function Ft(e) {
+	function It(e) {
 		let t = [{
 			parent: -1,
 			birth: Infinity,
@@ -1095,21 +1100,21 @@
 			until: r
 		};
 	}
-	function It(e, t) {
+	function Lt(e, t) {
 		let n = t[t.length - 1]?.clusters;
-		return Lt(e.filter(({ clusters: e }) => e === n)) ?? Lt(e);
+		return Rt(e.filter(({ clusters: e }) => e === n)) ?? Rt(e);
 	}
-	function Lt(e) {
+	function Rt(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function Rt(e, t) {
+	function zt(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var zt = Symbol.for("pv"), Bt = 0;
+	var Bt = Symbol.for("pv"), Vt = 0;
 	Array.isArray;
 	function X(t, n, r, i, a, o) {
 		n ||= {};
@@ -1125,15 +1130,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: zt,
-			__v: --Bt,
+			constructor: Bt,
+			__v: --Vt,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var Vt = "http://www.w3.org/2000/svg", Ht = [
+	var Ht = "http://www.w3.org/2000/svg", Ut = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1149,50 +1154,50 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], Ut = 2;
-	function Wt(e, t) {
-		let n = document.createElementNS(Vt, e);
+	], Wt = 2;
+	function Gt(e, t) {
+		let n = document.createElementNS(Ht, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Gt(e, t, n, r) {
+	function Kt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of Ht) {
+			for (let e of Ut) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", Vt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Wt("rect", {
+		}), i.setAttribute("xmlns", Ht), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Gt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function Kt() {
+	function qt() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function qt(e) {
+	function Jt(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function Jt(e) {
-		let t = URL.createObjectURL(qt(e));
+	async function Yt(e) {
+		let t = URL.createObjectURL(Jt(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
 				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = Ut * Number(e.getAttribute("width")), r.height = Ut * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Wt * Number(e.getAttribute("width")), r.height = Wt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function Yt({ name: e, make: t, fail: n }) {
+	function Xt({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				Rt(`${e}.${r}`, r === "svg" ? qt(n) : await Jt(n));
+				zt(`${e}.${r}`, r === "svg" ? Jt(n) : await Yt(n));
 			} catch (e) {
 				n?.(e);
 			}
@@ -1233,13 +1238,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var Xt = 220, Zt = 420, Z = {
+	var Zt = 220, Qt = 420, Z = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function Qt(e, t, n) {
+	function $t(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 			1,
@@ -1250,7 +1255,7 @@
 		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 		return o;
 	}
-	function $t(e, t, n) {
+	function en(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1258,12 +1263,12 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : Qt(e, t, n);
+			return a.length >= 3 ? a : $t(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function en({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+	function tn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
 		let p = U(null), m = q(480), h = q(null);
 		H(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -1278,14 +1283,14 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Xt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Xt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
+		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Zt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Zt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
 			M ||= r && n > 0;
 			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
 			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
 		});
-		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], te = (e) => {
+		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], I = (e) => {
 			let t = p.current.getBoundingClientRect().left;
 			if (!g.length) return;
 			let [n, r] = [0, Infinity];
@@ -1308,9 +1313,9 @@
 						Y(F[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ X(Yt, {
+				g.length > 0 && /* @__PURE__ */ X(Xt, {
 					name: e,
-					make: () => Gt(p.current.querySelector("svg"), _, Xt, Kt())
+					make: () => Kt(p.current.querySelector("svg"), _, Zt, qt())
 				})
 			] }), /* @__PURE__ */ X("div", {
 				class: "plot",
@@ -1318,7 +1323,7 @@
 				tabIndex: 0,
 				role: "img",
 				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
-				onPointerMove: (e) => te(e.clientX),
+				onPointerMove: (e) => I(e.clientX),
 				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
 				onPointerLeave: () => h.value = null,
 				onKeyDown: (e) => {
@@ -1330,10 +1335,10 @@
 					children: "There is nothing to draw."
 				}), g.length > 0 && /* @__PURE__ */ X("svg", {
 					width: _,
-					height: Xt,
+					height: Zt,
 					"aria-hidden": "true",
 					children: [
-						(a ? $t(w, T, 4) : Qt(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						(a ? en(w, T, 4) : $t(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 							class: "gridline",
 							x1: Z.left,
 							x2: _ - Z.right,
@@ -1345,9 +1350,9 @@
 							"text-anchor": "end",
 							children: Y(e, 4)
 						})] }, e)),
-						(i ? $t(S, C, 5) : Qt(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+						(i ? en(S, C, 5) : $t(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
 							x: A(e),
-							y: Xt - Z.bottom + 17,
+							y: Zt - Z.bottom + 17,
 							"text-anchor": "middle",
 							children: Y(e, 4)
 						}, e)),
@@ -1355,11 +1360,11 @@
 							x: _ - Z.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}, falling →` : t
+							children: o ? `${t}${_ >= Qt ? ", falling" : ""} →` : t
 						}),
 						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
 							class: "split",
-							d: `M${(A(e) - 3.2).toFixed(1)} ${Xt - Z.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(A(e) - 3.2).toFixed(1)} ${Zt - Z.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
 						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "split",
@@ -1369,7 +1374,7 @@
 							y: 216,
 							children: u.name
 						})] }),
-						M && _ >= Zt && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						M && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "curve later",
 							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
 						}), /* @__PURE__ */ X("text", {
@@ -1396,7 +1401,7 @@
 							x1: A(F[0]),
 							x2: A(F[0]),
 							y1: Z.top,
-							y2: Xt - Z.bottom
+							y2: Zt - Z.bottom
 						}), /* @__PURE__ */ X("circle", {
 							class: "dot",
 							cx: A(F[0]),
@@ -1409,20 +1414,21 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var tn = {
+	var nn = {
 		strip: 34,
-		tree: 180
-	}, nn = {
+		tree: 180,
+		branch: 34
+	}, rn = {
 		left: 12,
 		right: 12
-	}, rn = 90;
-	function an({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = W(() => Nt(e), [e]), a = W(() => Pt(i), [i]), o = q(It(a, e)?.last ?? i.length - 1), s = q(!1);
+	}, an = 90;
+	function on({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = W(() => Pt(e), [e]), a = W(() => Ft(i), [i]), o = q(Lt(a, e)?.last ?? i.length - 1), s = q(!1);
 		if (H(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
-			}, rn);
+			}, an);
 			return () => clearInterval(e);
 		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
 			class: "note",
@@ -1492,7 +1498,7 @@
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ X(sn, {
+				/* @__PURE__ */ X(cn, {
 					falling: i,
 					lasting: a,
 					splits: t,
@@ -1501,7 +1507,7 @@
 				}),
 				/* @__PURE__ */ X("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ X(en, {
+					children: [/* @__PURE__ */ X(tn, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1515,14 +1521,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ X(en, {
+					}), /* @__PURE__ */ X(tn, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: on(i),
+						isLogY: sn(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1530,25 +1536,25 @@
 			]
 		});
 	}
-	function on(e) {
+	function sn(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function sn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+	function cn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
 		let a = U(null), o = q(600);
 		H(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = W(() => Ft(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - nn.left - nn.right, f = (e) => nn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? tn.tree : 0, h = (e) => 12 + (tn.tree - 28) * (e + .5) / s.length, g = c ?? u, _ = m + tn.strip, v = Lt(t);
+		let { branches: s, until: c } = W(() => It(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - rn.left - rn.right, f = (e) => rn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(nn.tree, 28 + nn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + nn.strip, v = Rt(t);
 		return /* @__PURE__ */ X("div", {
 			class: "course",
 			children: [
 				/* @__PURE__ */ X("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Yt, {
+					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Xt, {
 						name: "Splits",
-						make: () => Gt(a.current.querySelector("svg"), o.value, _, Kt())
+						make: () => Kt(a.current.querySelector("svg"), o.value, _, qt())
 					})]
 				}),
 				/* @__PURE__ */ X("div", {
@@ -1559,7 +1565,7 @@
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - nn.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - rn.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
@@ -1611,26 +1617,33 @@
 		});
 	}
 	// src/views/density.tsx
-	var [cn, ln] = [720, 420], Q = {
+	var ln = 720, Q = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
 	function un({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = U(null), o = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [s, c] = [cn - Q.left - Q.right, ln - Q.top - Q.bottom], l = (e) => Q.left + s * e / (i[0] || 1), u = (e) => ln - Q.bottom - c * e / (i[1] || 1), d = Math.min(...i);
+		let a = U(null), o = U(null), s = q(ln);
+		H(() => {
+			let e = new ResizeObserver(([e]) => s.value = Math.min(ln, Math.max(240, Math.round(e.contentRect.width))));
+			return e.observe(o.current), () => e.disconnect();
+		}, []);
+		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - Q.left - Q.right, l - Q.top - Q.bottom], p = (e) => Q.left + d * e / (i[0] || 1), m = (e) => l - Q.bottom - f * e / (i[1] || 1), h = Math.min(...i);
 		return /* @__PURE__ */ X("div", {
 			class: "density",
+			ref: o,
 			children: [/* @__PURE__ */ X("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ X(Yt, {
+				children: /* @__PURE__ */ X(Xt, {
 					name: e,
-					make: () => Gt(a.current, cn, ln, Kt())
+					make: () => Kt(a.current, c, l, qt())
 				})
 			}), /* @__PURE__ */ X("svg", {
 				ref: a,
 				class: "plot",
-				viewBox: `0 0 ${cn} ${ln}`,
+				width: c,
+				height: l,
 				role: "img",
 				"aria-label": `${e}: ${r[1]} against ${r[0]}`,
 				children: [
@@ -1638,40 +1651,40 @@
 						class: "bins",
 						children: n.map((e, n) => {
 							if (!e) return null;
-							let [a, l] = [n % t, Math.floor(n / t)], u = .1 + .9 * Math.log1p(e) / o;
+							let [a, o] = [n % t, Math.floor(n / t)], s = .1 + .9 * Math.log1p(e) / u;
 							return /* @__PURE__ */ X("rect", {
-								x: Q.left + a * s / t,
-								y: ln - Q.bottom - (l + 1) * c / t,
-								width: s / t,
-								height: c / t,
-								"fill-opacity": u.toFixed(3),
-								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(l * i[1] / t, 3)} to ${Y((l + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
+								x: Q.left + a * d / t,
+								y: l - Q.bottom - (o + 1) * f / t,
+								width: d / t,
+								height: f / t,
+								"fill-opacity": s.toFixed(3),
+								children: /* @__PURE__ */ X("title", { children: `${r[0]} ${Y(a * i[0] / t, 3)} to ${Y((a + 1) * i[0] / t, 3)}, ${r[1]} ${Y(o * i[1] / t, 3)} to ${Y((o + 1) * i[1] / t, 3)}: ${Y(e)} pairs` })
 							}, n);
 						})
 					}),
-					Qt(0, i[0], 6).map((e) => /* @__PURE__ */ X("text", {
-						x: l(e),
-						y: ln - Q.bottom + 17,
+					$t(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
+						x: p(e),
+						y: l - Q.bottom + 17,
 						"text-anchor": "middle",
 						children: Y(e, 4)
 					}, `x${e}`)),
-					Qt(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
+					$t(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
 						x: Q.left - 8,
-						y: u(e) + 4,
+						y: m(e) + 4,
 						"text-anchor": "end",
 						children: Y(e, 4)
 					}, `y${e}`)),
 					/* @__PURE__ */ X("path", {
 						class: "axis",
-						d: `M${Q.left} ${Q.top}V${ln - Q.bottom}H${cn - Q.right}`
+						d: `M${Q.left} ${Q.top}V${l - Q.bottom}H${c - Q.right}`
 					}),
 					/* @__PURE__ */ X("path", {
 						class: "ideal",
-						d: `M${l(0)} ${u(0)}L${l(d)} ${u(d)}`
+						d: `M${p(0)} ${m(0)}L${p(h)} ${m(h)}`
 					}),
 					/* @__PURE__ */ X("text", {
-						x: cn - Q.right,
-						y: ln - 6,
+						x: c - Q.right,
+						y: l - 6,
 						"text-anchor": "end",
 						children: [r[0], " →"]
 					}),
@@ -1706,25 +1719,25 @@
 		left: 30,
 		top: 64
 	}, mn = 760, hn = 13;
-	function gn({ title: e, cells: t, levels: n, largest: r, blocks: i, between: a, tree: o, ids: s }) {
-		let c = Mt.value, l = U(null), u = U(null), d = q(400), f = q(null);
+	function gn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
+		let l = Nt.value, u = U(null), d = U(null), f = q(400), p = q(null);
 		H(() => {
-			let e = new ResizeObserver(([e]) => d.value = Math.min(mn, Math.max(200, Math.round(e.contentRect.width))));
-			return e.observe(l.current.parentElement), () => e.disconnect();
-		}, []), H(() => _n(u.current, t, n, c), [n, c]);
-		let p = o.length ? $.top : 8, m = d.value - $.left - 2, h = (e) => i.findIndex(({ to: t }) => e < t);
+			let e = new ResizeObserver(([e]) => f.value = Math.min(mn, Math.max(200, Math.round(e.contentRect.width))));
+			return e.observe(u.current.parentElement), () => e.disconnect();
+		}, []), H(() => _n(d.current, t, n, l), [n, l]);
+		let m = s.length ? $.top : 8, h = f.value - $.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
 		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ X(Yt, {
+			children: [/* @__PURE__ */ X(Xt, {
 				name: e,
 				make: () => {
-					let e = Gt(l.current.querySelector("svg"), d.value, p + m, Kt());
-					return e.querySelector("rect").after(Wt("image", {
-						href: u.current.toDataURL("image/png"),
+					let e = Kt(u.current.querySelector("svg"), f.value, m + h, qt());
+					return e.querySelector("rect").after(Gt("image", {
+						href: d.current.toDataURL("image/png"),
 						x: String($.left),
-						y: String(p),
-						width: String(m),
-						height: String(m),
+						y: String(m),
+						width: String(h),
+						height: String(h),
 						style: "image-rendering: pixelated"
 					})), e;
 				}
@@ -1732,26 +1745,26 @@
 				class: "readout",
 				"aria-live": "polite",
 				children: (() => {
-					if (!f.value) return `From 0 (dark) to ${Y(r, 4)} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
-					let [e, o] = f.value, [c, l] = [h(o), h(e)], [u, d] = [Math.min(t - 1, Math.floor(o * t)), Math.min(t - 1, Math.floor(e * t))], p = n[u * t + d], m = (e) => s ? s[Math.min(s.length - 1, Math.floor(e * s.length))] : "", g = s ? `${m(o)} and ${m(e)}${t < s.length ? " and those beside them" : ""}: ` : "", _ = a[c * i.length + l], v = c === l ? `within cluster ${i[c].cluster}` : `between clusters ${i[c].cluster} and ${i[l].cluster}`;
-					return `${g}${p === 255 ? "not known" : Y(p / 254 * r, 3)}; mean ${v} ${Number.isFinite(_) ? Y(_, 4) : "not known"}.`;
+					if (!p.value) return `From 0 (dark) to ${Y(r, 4)}${i ? ` and more, up to ${Y(i, 4)},` : ""} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+					let [e, s] = p.value, [l, u] = [g(s), g(e)], [d, f] = [Math.min(t - 1, Math.floor(s * t)), Math.min(t - 1, Math.floor(e * t))], m = n[d * t + f], h = (e) => c ? c[Math.min(c.length - 1, Math.floor(e * c.length))] : "", _ = c ? `${h(s)} and ${h(e)}${t < c.length ? " and those beside them" : ""}: ` : "", v = o[l * a.length + u], y = l === u ? `within cluster ${a[l].cluster}` : `between clusters ${a[l].cluster} and ${a[u].cluster}`;
+					return `${_}${m === 255 ? "not known" : `${i && m === 254 ? "at least " : ""}${Y(m / 254 * r, 3)}`}; mean ${y} ${Number.isFinite(v) ? Y(v, 4) : "not known"}.`;
 				})()
 			})]
 		}), /* @__PURE__ */ X("div", {
-			ref: l,
+			ref: u,
 			class: "heat",
 			style: {
-				width: `${d.value}px`,
-				height: `${p + m}px`
+				width: `${f.value}px`,
+				height: `${m + h}px`
 			},
 			tabIndex: 0,
 			role: "img",
-			"aria-label": `${e}: ${J(i.reduce((e, { items: t }) => e + t, 0))} items in ${i.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
+			"aria-label": `${e}: ${J(a.reduce((e, { items: t }) => e + t, 0))} items in ${a.length} clusters. Arrow keys read cells; the table of clusters has the means.`,
 			onPointerMove: (e) => {
-				let t = u.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
-				f.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
+				let t = d.current.getBoundingClientRect(), [n, r] = [(e.clientX - t.left) / t.width, (e.clientY - t.top) / t.height];
+				p.value = n >= 0 && n < 1 && r >= 0 && r < 1 ? [n, r] : null;
 			},
-			onPointerLeave: () => f.value = null,
+			onPointerLeave: () => p.value = null,
 			onKeyDown: (e) => {
 				let n = {
 					ArrowLeft: [-1, 0],
@@ -1761,47 +1774,47 @@
 				}[e.key];
 				if (!n) return;
 				e.preventDefault();
-				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = f.value ?? [0, 0];
-				f.value = [r(i + n[0] / t), r(a + n[1] / t)];
+				let r = (e) => Math.min(.999999, Math.max(0, e)), [i, a] = p.value ?? [0, 0];
+				p.value = [r(i + n[0] / t), r(a + n[1] / t)];
 			},
 			children: [/* @__PURE__ */ X("canvas", {
-				ref: u,
+				ref: d,
 				style: {
 					left: `${$.left}px`,
-					top: `${p}px`,
-					width: `${m}px`,
-					height: `${m}px`
+					top: `${m}px`,
+					width: `${h}px`,
+					height: `${h}px`
 				},
 				"aria-hidden": "true"
 			}), /* @__PURE__ */ X("svg", {
-				width: d.value,
-				height: p + m,
+				width: f.value,
+				height: m + h,
 				"aria-hidden": "true",
 				children: [
 					/* @__PURE__ */ X(vn, {
-						tree: o,
-						blocks: i,
-						side: m
+						tree: s,
+						blocks: a,
+						side: h
 					}),
-					i.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
+					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ X("path", {
 						class: "border",
-						d: `M${$.left + t * m} ${p}v${m}M${$.left} ${p + t * m}h${m}`
+						d: `M${$.left + t * h} ${m}v${h}M${$.left} ${m + t * h}h${h}`
 					}, e)),
-					i.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
+					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("rect", {
 						x: $.left - 6,
-						y: p + t * m,
+						y: m + t * h,
 						width: "4",
-						height: Math.max(1, (n - t) * m - 1),
-						fill: dt(e, c)
-					}), (n - t) * m >= hn && /* @__PURE__ */ X("text", {
+						height: Math.max(1, (n - t) * h - 1),
+						fill: dt(e, l)
+					}), (n - t) * h >= hn && /* @__PURE__ */ X("text", {
 						x: $.left - 9,
-						y: p + (t + n) / 2 * m + 4,
+						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
 						children: e
 					})] }, e)),
-					f.value && /* @__PURE__ */ X("path", {
+					p.value && /* @__PURE__ */ X("path", {
 						class: "cross",
-						d: `M${$.left + f.value[0] * m} ${p}v${m}M${$.left} ${p + f.value[1] * m}h${m}`
+						d: `M${$.left + p.value[0] * h} ${m}v${h}M${$.left} ${m + p.value[1] * h}h${h}`
 					})
 				]
 			})]
@@ -1834,7 +1847,7 @@
 	// src/views/planes.tsx
 	var yn = 180;
 	function bn({ columns: e, rows: t, planes: n }) {
-		let r = Mt.value, i = q(null), a = t === 1 ? 40 : yn;
+		let r = Nt.value, i = q(null), a = t === 1 ? 40 : yn;
 		return /* @__PURE__ */ X("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
@@ -1863,9 +1876,9 @@
 						class: "soft",
 						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ X(Yt, {
+					/* @__PURE__ */ X(Xt, {
 						name: n,
-						make: () => Gt(u, yn, a, Kt())
+						make: () => Kt(u, yn, a, qt())
 					})
 				] })] }, n);
 			})
@@ -1908,7 +1921,25 @@
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
 		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, wn * e.length) ? p : [t, n];
 	}
-	function Dn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	var [Dn, On] = [.12, 100];
+	function kn(e) {
+		let t = Cn(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > On)) return !1;
+		let [n, r] = [0, 0];
+		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
+		let [i, a] = En(e, t);
+		return n / r < Dn && i === t[0] && a === t[1];
+	}
+	var An = /* @__PURE__ */ new WeakMap();
+	function jn(e) {
+		let t = An.get(e);
+		return t || An.set(e, t = {
+			name: e.name,
+			kind: "number",
+			values: Float64Array.from(e.values, Math.log10)
+		}), t;
+	}
+	function Mn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		let i = e.map((e) => e.values), a = i[0].length, o = Sn(a), s = i.map((e) => {
 			let t = Cn(e) ?? [0, 1];
 			return r ? En(e, t) : t;
@@ -1939,7 +1970,36 @@
 			half: h(d, 1)
 		};
 	}
-	function On(e, t) {
+	var Nn = /* @__PURE__ */ new WeakMap();
+	function Pn(e) {
+		let t = Nn.get(e);
+		if (t) return t;
+		let [n, r] = [[
+			0,
+			0,
+			0
+		], [
+			0,
+			0,
+			0
+		]];
+		for (let t = 0; t < 3 * e.count; t++) {
+			let i = e.positions[t];
+			i < n[t % 3] ? n[t % 3] = i : i > r[t % 3] && (r[t % 3] = i);
+		}
+		let i = [
+			-1,
+			0,
+			1,
+			2
+		].map((e) => [
+			0,
+			1,
+			2
+		].map((t) => t === e ? r[t] : n[t]));
+		return Nn.set(e, i), i;
+	}
+	function Fn(e, t) {
 		let n = e.length, r = Sn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
@@ -1947,7 +2007,7 @@
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = kn(e[n], t[n]);
+			let [s, c, l] = In(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -1969,7 +2029,7 @@
 			]
 		};
 	}
-	function kn(e, t) {
+	function In(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -1978,15 +2038,15 @@
 		];
 	}
 	// src/state/csv.ts
-	function An(e) {
+	function Ln(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function jn(e) {
-		return `${e.map(An).join(",")}\n`;
+	function Rn(e) {
+		return `${e.map(Ln).join(",")}\n`;
 	}
 	// src/points/camera.ts
-	var Mn = [
+	var zn = [
 		1,
 		0,
 		0,
@@ -1997,7 +2057,7 @@
 		0,
 		1
 	];
-	function Nn(e, t) {
+	function Bn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2009,9 +2069,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Pn(e, t, n) {
+	function Vn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Nn(Nn([
+		return Bn(Bn([
 			1,
 			0,
 			0,
@@ -2033,11 +2093,11 @@
 			r
 		]), e);
 	}
-	function Fn(e, t) {
+	function Hn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Pn(Mn, n, r);
+		return Vn(zn, n, r);
 	}
-	function In(e, t, n, r, i) {
+	function Un(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2045,7 +2105,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Ln(e, t, n, r, i) {
+	function Wn(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2062,6 +2122,15 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
+		if (e.shape === "space") for (let [t, r, i] of Pn(e)) {
+			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
+			[a, o, s, c] = [
+				Math.min(a, e),
+				Math.max(o, e),
+				Math.min(s, l),
+				Math.max(c, l)
+			];
+		}
 		a <= o || ([a, o, s, c] = [
 			-1,
 			1,
@@ -2075,7 +2144,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Rn(e, t, n, r, i) {
+	function Gn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2084,10 +2153,10 @@
 		};
 	}
 	// src/points/raster.ts
-	var { fround: zn } = Math;
-	function Bn(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Kn } = Math;
+	function qn(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(zn), u = zn(a.scale[0]), d = zn(a.scale[1]), f = zn(t / 2 + a.shift[0]), p = zn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Kn), u = Kn(a.scale[0]), d = Kn(a.scale[1]), f = Kn(t / 2 + a.shift[0]), p = Kn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2105,7 +2174,7 @@
 			}
 		}
 	}
-	function Vn(e) {
+	function Jn(e) {
 		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2115,13 +2184,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Bn(new Uint32Array(n.data.buffer), e, r, i, a, o, dn(s, 255), c), t.putImageData(n, 0, 0));
+				r && (qn(new Uint32Array(n.data.buffer), e, r, i, a, o, dn(s, 255), c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Hn(e, t, n, r, i) {
+	function Yn(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2129,21 +2198,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Un(e, t, n, r, i, a, o) {
+	function Xn(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Hn(e, t, n, r, (e, t, n) => {
+		return Yn(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Wn(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Gn(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Hn(e, t, n, r, (e, t, n) => {
+	function Zn(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Qn(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Yn(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Gn(e, t, n) {
+	function Qn(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2160,8 +2229,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Kn = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", qn = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Jn = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Yn(e, t, n) {
+	var $n = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", er = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", tr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function nr(e, t, n) {
 		let r = e.getContext("webgl2", {
 			alpha: !1,
 			antialias: !1,
@@ -2171,10 +2240,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Jn.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (tr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Kn], [r.FRAGMENT_SHADER, qn]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, $n], [r.FRAGMENT_SHADER, er]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2218,8 +2287,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Xn = 25e4, Zn = 4e5, Qn = 12, $n = [58, 40];
-	function er(e) {
+	var rr = 25e4, ir = 4e5, ar = 12, or = [58, 40], sr = [44, 40], cr = 460;
+	function lr(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2234,24 +2303,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? Xn : Infinity;
-				l.current.draw(u.peek(), tr(n * g.current), ut[t], r);
+				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? rr : Infinity;
+				l.current.draw(u.peek(), ur(n * g.current), ut[t], r);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Xn, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > rr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current;
-			b(Ln(e, d.peek(), nr(e), $n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < cr ? sr : or;
+			b(Wn(e, d.peek(), dr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Yn(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Vn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = nr(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Jn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2280,8 +2349,8 @@
 			l.current?.setPaint(n), y();
 		}, [n]), H(y, [r, o]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Rn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => gr(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Gn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Er(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2303,13 +2372,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= Zn && O(n);
+				e.pointerType === "mouse" && t.count <= ir && O(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Rn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Gn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2326,7 +2395,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Pn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Vn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2340,11 +2409,11 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Wn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Un(t, n, u.peek(), d.peek(), a[0], a[1], Qn * g.current));
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Zn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Xn(t, n, u.peek(), d.peek(), a[0], a[1], ar * g.current));
 		}, ee = U(0), O = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Un(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Qn * g.current);
+				let t = Xn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ar * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
@@ -2355,7 +2424,7 @@
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Rn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+			b(Gn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 		}, A = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
@@ -2370,14 +2439,14 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Pn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Vn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Un(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Xn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
 		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
@@ -2396,7 +2465,7 @@
 			onPointerLeave: () => h.value = null,
 			onWheel: k,
 			onKeyDown: A,
-			children: [N && d.value.width > 0 && /* @__PURE__ */ X(rr, {
+			children: [N && d.value.width > 0 && /* @__PURE__ */ X(fr, {
 				cloud: t,
 				camera: N,
 				size: d.value,
@@ -2406,6 +2475,7 @@
 				picked: e.picked,
 				drawing: m.value,
 				theme: r,
+				logs: e.logs,
 				degrees: e.degrees,
 				outlines: e.outlines,
 				ground: e.ground
@@ -2419,76 +2489,78 @@
 			})]
 		});
 	}
-	function tr(e) {
+	function ur(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function nr(e) {
-		if (e.shape === "plane") return Mn;
-		if (e.shape === "space") return Pn(Mn, .6, .4);
+	function dr(e) {
+		if (e.shape === "plane") return zn;
+		if (e.shape === "space") return Vn(zn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Fn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Hn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function rr({ cloud: e, camera: t, size: n, ratio: r, names: i, marks: a, picked: o, drawing: s, theme: c, degrees: l, outlines: u, ground: d }) {
-		let [f, p] = [n.width / r, n.height / r], m = (e, i, a) => {
-			let [o, s, c] = In(t, n, e, i, a);
+	function fr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
+		let [p, m] = [n.width / r, n.height / r], h = (e, i, a) => {
+			let [o, s, c] = Un(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, h = o < 0 ? null : m(e.positions[3 * o], e.positions[3 * o + 1], e.positions[3 * o + 2]), g = W(() => ar(a.map((e) => ({
+		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = W(() => mr(o.map((e) => ({
 			mark: e,
-			at: m(e.x, e.y, e.z)
-		})), f, p, e.shape === "sphere"), [
-			a,
+			at: h(e.x, e.y, e.z)
+		})), p, m, e.shape === "sphere"), [
+			o,
 			t,
 			n
 		]);
 		return /* @__PURE__ */ X("svg", {
 			class: "over",
-			width: f,
-			height: p,
+			width: p,
+			height: m,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && d && /* @__PURE__ */ X(fr, {
-					ground: d,
-					plane: or(e, t, n, r)
+				e.shape === "plane" && f && /* @__PURE__ */ X(Sr, {
+					ground: f,
+					plane: hr(e, t, n, r)
 				}),
-				e.shape === "plane" && u && /* @__PURE__ */ X(dr, {
-					outlines: u,
-					plane: or(e, t, n, r),
-					theme: c
+				e.shape === "plane" && d && /* @__PURE__ */ X(xr, {
+					outlines: d,
+					plane: hr(e, t, n, r),
+					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(lr, {
-					plane: or(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(yr, {
+					plane: hr(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
-					degrees: l
+					logs: a,
+					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(pr, {
+				e.shape === "space" && /* @__PURE__ */ X(Cr, {
+					cloud: e,
 					names: i,
-					pixel: m,
-					width: f,
-					height: p
+					pixel: h,
+					width: p,
+					height: m
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(mr, {
+				e.shape === "sphere" && /* @__PURE__ */ X(wr, {
 					camera: t,
 					size: n,
-					pixel: m
+					pixel: h
 				}),
-				g.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
+				_.map(({ mark: e, at: [t, n] }) => /* @__PURE__ */ X("g", {
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -ir(e),
+						x: -pr(e),
 						y: "-10",
-						width: 2 * ir(e),
+						width: 2 * pr(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -2498,31 +2570,31 @@
 						children: e.text
 					})]
 				}, e.text)),
-				h && h[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
+				g && g[2] >= (e.shape === "sphere" ? 0 : -Infinity) && /* @__PURE__ */ X("circle", {
 					class: "picked",
-					cx: h[0],
-					cy: h[1],
+					cx: g[0],
+					cy: g[1],
 					r: "9"
 				}),
-				s && /* @__PURE__ */ X("polygon", {
+				c && /* @__PURE__ */ X("polygon", {
 					class: "lasso",
-					points: s.map(([e, t]) => `${e / r},${t / r}`).join(" ")
+					points: c.map(([e, t]) => `${e / r},${t / r}`).join(" ")
 				})
 			]
 		});
 	}
-	function ir(e) {
+	function pr(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function ar(e, t, n, r) {
+	function mr(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ir(t) + ir(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > pr(t) + pr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function or({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function hr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -2530,25 +2602,29 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function sr(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Qt(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+	function gr(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = $t(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, cr((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, _r((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function cr(e, t, n) {
+	function _r(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function lr({ plane: e, size: t, ratio: n, names: r, degrees: i }) {
-		let { toX: a, toY: o, fromX: s, fromY: c } = e, [l, u] = [t.width / n, t.height / n], d = [Math.max(2, Math.floor(l / 110)), Math.max(2, Math.floor(u / 80))], f = i ? sr(a(0), a(l), d[0], i.breaks) : Qt(a(0), a(l), d[0]).map((e) => [e, Y(e, 6)]), p = Qt(o(u), o(0), d[1]).map((e) => [e, i ? cr(e, "N", "S") : Y(e, 6)]), m = 0;
-		return /* @__PURE__ */ X(x, { children: [(i?.breaks ?? []).map(([e, t, n]) => {
-			let [r, i] = [s(e - m), s(e - m + n)];
-			return m += t - e - n, {
+	function vr(e, t, n) {
+		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
+		return en(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
+	}
+	function yr({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? gr(o(0), o(u), f[0], a.breaks) : i[0] ? vr(o(0), o(u), f[0]) : $t(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = i[1] ? vr(s(d), s(0), f[1]) : $t(s(d), s(0), f[1]).map((e) => [e, a ? _r(e, "N", "S") : Y(e, 6)]), h = 0;
+		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
+			let [r, i] = [c(e - h), c(e - h + n)];
+			return h += t - e - n, {
 				left: r,
 				right: i,
 				text: `${Math.round(t - e)}° without rows, left out`
@@ -2559,32 +2635,32 @@
 				x: e,
 				y: "0",
 				width: Math.max(1, t - e),
-				height: u
+				height: d
 			}), /* @__PURE__ */ X("text", {
-				transform: `translate(${(e + t) / 2 + 4} ${u / 2}) rotate(-90)`,
+				transform: `translate(${(e + t) / 2 + 4} ${d / 2}) rotate(-90)`,
 				"text-anchor": "middle",
 				children: n
 			})]
 		}, e)), /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: [
-				f.map(([e, t]) => {
-					let n = s(e);
-					return n < 34 || n > l - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+				p.map(([e, t]) => {
+					let n = c(e);
+					return n < 34 || n > u - 20 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: n,
 						x2: n,
-						y1: u - 5,
-						y2: u
+						y1: d - 5,
+						y2: d
 					}), /* @__PURE__ */ X("text", {
 						x: n,
-						y: u - 8,
+						y: d - 8,
 						"text-anchor": "middle",
 						children: t
 					})] }, e);
 				}),
-				r[1] && p.map(([e, t]) => {
-					let n = c(e);
-					return n < 26 || n > u - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+				r[1] && m.map(([e, t]) => {
+					let n = l(e);
+					return n < 26 || n > d - 24 ? null : /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 						x1: 0,
 						x2: 5,
 						y1: n,
@@ -2597,8 +2673,8 @@
 				}),
 				/* @__PURE__ */ X("text", {
 					class: "name",
-					x: l - 8,
-					y: u - 24,
+					x: u - 8,
+					y: d - 24,
 					"text-anchor": "end",
 					children: [r[0], " →"]
 				}),
@@ -2611,31 +2687,31 @@
 			]
 		})] });
 	}
-	function ur({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function br({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function dr({ outlines: e, plane: t, theme: n }) {
+	function xr({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: ur(e, 1, t),
+					d: br(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: ur(e, 2, t),
+					d: br(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function fr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function Sr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2651,43 +2727,27 @@
 			})
 		});
 	}
-	function pr({ names: e, pixel: t, width: n, height: r }) {
-		let [i, a] = t(-1, -1, -1);
+	function Cr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Pn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
-			children: [
-				[
-					1,
-					-1,
-					-1
-				],
-				[
-					-1,
-					1,
-					-1
-				],
-				[
-					-1,
-					-1,
-					1
-				]
-			].map((o, s) => {
-				let [c, l] = t(...o);
+			children: o.map((e, a) => {
+				let [o, l] = n(...e);
 				return /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
-					x1: i,
-					y1: a,
-					x2: c,
+					x1: s,
+					y1: c,
+					x2: o,
 					y2: l
 				}), /* @__PURE__ */ X("text", {
 					class: "name",
-					x: Math.min(n - 8 - 7 * e[s].length, Math.max(8, c + 4)),
-					y: Math.min(r - 8, Math.max(16, l - 4)),
-					children: e[s]
-				})] }, s);
+					x: Math.min(r - 8 - 7 * t[a].length, Math.max(8, o + 4)),
+					y: Math.min(i - 8, Math.max(16, l - 4)),
+					children: t[a]
+				})] }, a);
 			})
 		});
 	}
-	function mr({ camera: e, size: t, pixel: n }) {
+	function wr({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2704,12 +2764,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...kn(i, a));
+				let [e, o, s] = n(...In(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...kn(e, t));
+			let [i, a, o] = n(...In(e, t));
 			return o > 0 && /* @__PURE__ */ X("text", {
 				x: i + 3,
 				y: a - 3,
@@ -2729,14 +2789,14 @@
 			]
 		});
 	}
-	var hr = 2e4;
-	function gr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Gt(e.querySelector(".over"), l, u + 30, ut[i]), f = Wt("g", {});
-		if (n.count <= hr) {
-			let e = tr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var Tr = 2e4;
+	function Er(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Kt(e.querySelector(".over"), l, u + 30, ut[i]), f = Gt("g", {});
+		if (n.count <= Tr) {
+			let e = ur(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = In(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Un(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -2745,7 +2805,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Wt("path", {
+				f.append(Gt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -2753,14 +2813,14 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Wt("image", {
+		} else f.append(Gt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
 		}));
 		let p = d.querySelector(".ground");
 		p ? p.after(f) : d.querySelector("rect").after(f);
-		let m = Wt("text", {
+		let m = Gt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
@@ -2770,7 +2830,7 @@
 		return m.textContent = t, d.append(m), d;
 	}
 	// src/state/compare.ts
-	function _r(e, t) {
+	function Dr(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -2789,11 +2849,11 @@
 			squares: i
 		};
 	}
-	function vr(e, t, n) {
+	function Or(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [_r(i.values, t), _r(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Dr(i.values, t), Dr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -2804,7 +2864,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function yr(e, t, n) {
+	function kr(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -2814,11 +2874,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function br(e) {
+	function Ar(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var xr = class extends Error {
+	var jr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2828,9 +2888,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function Sr({ error: e, code: t }) {
+	function Mr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof xr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof jr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2841,7 +2901,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Cr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Nr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2874,21 +2934,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: wr(e)
-						}) : wr(e)
+							children: Pr(e)
+						}) : Pr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function wr(e) {
+	function Pr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var Tr = 60;
-	function Er({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [br(r.rows), br(c)];
+	var Fr = 60;
+	function Ir({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Ar(r.rows), Ar(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -2923,7 +2983,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Cr, {
+				/* @__PURE__ */ X(Nr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -2931,14 +2991,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: vr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Or(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Cr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Nr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -2947,7 +3007,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: yr(n, r.rows, c).slice(0, Tr).map((e) => [
+					rows: kr(n, r.rows, c).slice(0, Fr).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -2959,7 +3019,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Dr = {
+	var Lr = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -2973,29 +3033,35 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Or({ name: e }) {
+	function Rr({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Dr[e] })
+			children: /* @__PURE__ */ X("path", { d: Lr[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var kr = 40, Ar = 16, jr = 200;
-	function Mr(e, t) {
+	var zr = 40, Br = 16, Vr = 200;
+	function Hr(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Nr({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Mt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Mr(d, /^(lon|lng|long|longitude)$/i), p = Mr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Ur({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Nt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Hr(d, /^(lon|lng|long|longitude)$/i), p = Hr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
-		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = W(() => b ? On(f.values, p.values) : Dn([
+		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
 			x,
 			S,
 			...C ? [C] : []
-		], {
+		], ee = W(() => D.map((e) => !y && !b && !T && kn(e.values)), [
+			x,
+			S,
+			C,
+			b,
+			T
+		]), O = t.log === "no" ? D.map(() => !1) : ee, k = t.log !== "no" && ee.includes(!0), A = W(() => b ? Fn(f.values, p.values) : Mn(D.map((e, t) => O[t] ? jn(e) : e), {
 			isEqual: T,
 			stretch: y?.stretch,
 			isEdged: E
@@ -3005,97 +3071,98 @@
 			S,
 			C,
 			T,
-			E
-		]), ee = q(null), O = q(null), k = c.find((e) => e.key === w);
+			E,
+			k
+		]), j = q(null), M = q(null), N = c.find((e) => e.key === w);
 		H(() => {
 			let e = new AbortController();
-			return O.value = null, (async () => {
+			return M.value = null, (async () => {
 				try {
-					if (k) {
-						let t = await k.load(e.signal);
-						e.signal.aborted || (ee.value = t);
+					if (N) {
+						let t = await N.load(e.signal);
+						e.signal.aborted || (j.value = t);
 					} else {
 						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
-						ee.value = e ? yt(e) : null;
+						j.value = e ? bt(e) : null;
 					}
 				} catch (t) {
-					e.signal.aborted || ([O.value, ee.value] = [t, null]);
+					e.signal.aborted || ([M.value, j.value] = [t, null]);
 				}
 			})(), () => e.abort();
-		}, [w, k?.version]);
-		let A = q(null), j = q([]), M = q(/* @__PURE__ */ new Set()), N = q(-1), P = q("move"), F = q(0), te = U(null), I = q(/* @__PURE__ */ new Map()), ne = q(null), L = ee.value, R = W(() => L && I.value.size ? {
-			...L,
-			groups: L.groups.map((e) => ({
+		}, [w, N?.version]);
+		let P = q(null), F = q([]), I = q(/* @__PURE__ */ new Set()), L = q(-1), te = q("move"), R = q(0), ne = U(null), re = q(/* @__PURE__ */ new Map()), z = q(null), ie = j.value, B = W(() => ie && re.value.size ? {
+			...ie,
+			groups: ie.groups.map((e) => ({
 				...e,
-				name: I.value.get(e.number) ?? e.name
+				name: re.value.get(e.number) ?? e.name
 			}))
-		} : L, [L, I.value]);
+		} : ie, [ie, re.value]);
 		H(() => {
-			M.value = /* @__PURE__ */ new Set(), I.value = /* @__PURE__ */ new Map();
-		}, [L?.title]);
-		let re = (e) => R !== null && M.value.size > 0 && M.value.has(R.groupOf[e]), z = W(() => Ir(D, s.rows, R, A.value, M.value, a), [
-			D,
-			R,
-			A.value,
-			M.value,
+			I.value = /* @__PURE__ */ new Set(), re.value = /* @__PURE__ */ new Map();
+		}, [ie?.title]);
+		let ae = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), oe = W(() => Kr(A, s.rows, B, P.value, I.value, a), [
+			A,
+			B,
+			P.value,
+			I.value,
 			a
-		]), ie = W(() => A.value ? A.value.reduce((e, t) => e + t, 0) : 0, [A.value]), B = W(() => Lr(D, R, M.value, a), [
-			D,
-			R,
-			M.value,
+		]), se = W(() => P.value ? P.value.reduce((e, t) => e + t, 0) : 0, [P.value]), ce = W(() => qr(A, B, I.value, a), [
+			A,
+			B,
+			I.value,
 			a
-		]), ae = W(() => N.value < 0 ? -1 : D.rowOf.indexOf(N.value), [D, N.value]), oe = (e, t, n) => {
-			let r = t === "replace" || !A.value ? new Uint8Array(s.rows) : A.value.slice();
+		]), le = W(() => L.value < 0 ? -1 : A.rowOf.indexOf(L.value), [A, L.value]), ue = (e, t, n) => {
+			let r = t === "replace" || !P.value ? new Uint8Array(s.rows) : P.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
 			De(() => {
-				A.value = i ? r : null;
+				P.value = i ? r : null;
 				let e = {
 					replace: "",
 					add: "and ",
 					subtract: "without "
 				}[t];
-				j.value = i ? t === "replace" ? [n] : [...j.value, `${e}${n}`] : [];
-			}), At(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-		}, se = () => De(() => [A.value, j.value, N.value] = [
+				F.value = i ? t === "replace" ? [n] : [...F.value, `${e}${n}`] : [];
+			}), jt(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}, V = () => De(() => [P.value, F.value, L.value] = [
 			null,
 			[],
 			-1
-		]), ce = () => {
-			if (!A.value) return;
-			let e = A.value.map((e, t) => e || re(t) ? 0 : 1);
-			A.value = e.includes(1) ? e : null, j.value = [...j.value, "inverted"];
-		}, le = function* (e) {
-			for (let t = 0; t < s.rows; t++) R.groupOf[t] === e && (yield t);
-		}, ue = () => {
-			if (!A.value || !R) return;
-			let e = new Set(M.value);
-			A.value.forEach((t, n) => t && e.add(R.groupOf[n])), e.size < R.groups.length && (M.value = e);
-		}, V = (e) => {
+		]), de = () => {
+			if (!P.value) return;
+			let e = P.value.map((e, t) => e || ae(t) ? 0 : 1);
+			P.value = e.includes(1) ? e : null, F.value = [...F.value, "inverted"];
+		}, fe = function* (e) {
+			for (let t = 0; t < s.rows; t++) B.groupOf[t] === e && (yield t);
+		}, pe = () => {
+			if (!P.value || !B) return;
+			let e = new Set(I.value);
+			P.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (I.value = e);
+		}, me = (e) => {
 			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 			let t = {
-				l: () => P.value = "lasso",
-				b: () => P.value = "box",
-				m: () => P.value = "move",
-				i: ce,
-				h: ue,
-				Escape: se,
-				f: () => te.current?.fit()
+				l: () => te.value = "lasso",
+				b: () => te.value = "box",
+				m: () => te.value = "move",
+				i: de,
+				h: pe,
+				Escape: V,
+				f: () => ne.current?.fit()
 			}[e.key];
 			t && (e.preventDefault(), t());
-		}, de = i?.value;
+		}, he = i?.value;
 		H(() => {
-			if (!de || !R) return;
-			let e = R.groups.findIndex((e) => e.number === de.group);
-			e >= 0 && oe(le(e), "replace", `cluster ${R.groups[e].name}`);
-		}, [de]);
-		let fe = F.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), pe = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), me = s.columns.find((t) => t.name === e.id), he = (t) => e.titleOf ? e.titleOf(t) : me ? String(me.kind === "text" ? me.values[t] : Y(me.values[t], 12)) : `row ${J(t + 1)}`, ge = (e) => {
-			let t = R?.groups[R.groupOf[e]];
+			if (!he || !B) return;
+			let e = B.groups.findIndex((e) => e.number === he.group);
+			e >= 0 && ue(fe(e), "replace", `cluster ${B.groups[e].name}`);
+		}, [he]);
+		let ge = R.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), _e = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), ve = s.columns.find((t) => t.name === e.id), ye = (t) => e.titleOf ? e.titleOf(t) : ve ? String(ve.kind === "text" ? ve.values[t] : Y(ve.values[t], 12)) : `row ${J(t + 1)}`, be = (e) => {
+			let t = B?.groups[B.groupOf[e]];
 			return t ? t.name : "";
-		}, _e = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${R ? `, coloured by ${R.title}` : ""}; ${J(s.rows)} rows`, ve = `${_e}.${R?.groups.length ? ` ${R.groups.length} groups; the list beside the picture has them all.` : ""}${ie ? ` ${J(ie)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		}, xe = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${B ? `, coloured by ${B.title}` : ""}; ${J(s.rows)} rows`, Se = `${xe}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${se ? ` ${J(se)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 		return /* @__PURE__ */ X("div", {
 			class: "scene",
-			onKeyDown: V,
+			onKeyDown: me,
 			children: [
 				/* @__PURE__ */ X("section", {
 					class: "card picture",
@@ -3103,7 +3170,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Fr, {
+							children: [r, /* @__PURE__ */ X(Gr, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3117,38 +3184,42 @@
 							})]
 						}),
 						/* @__PURE__ */ X("div", {
-							class: "stage",
-							children: [/* @__PURE__ */ X(er, {
-								cloud: D,
-								paint: z,
-								theme: a,
-								tool: P.value,
-								isEqual: T || y?.stretch !== void 0,
-								pointWidth: fe,
-								degrees: y?.degrees,
-								ground: y?.ground,
-								outlines: R && y?.outlines && y.outlines.filter(({ group: e }) => !M.value.has(e)),
-								names: [
-									x.name,
-									S.name,
-									C?.name ?? ""
-								],
-								summary: ve,
-								caption: _e,
-								marks: B,
-								picked: ae,
-								forced: t.renderer,
-								handle: te,
-								onSelect: (e, t, n) => oe(Pr(e, (e) => D.rowOf[e]), t, n),
-								onPick: (e) => N.value = e < 0 ? -1 : D.rowOf[e],
-								hint: (e) => {
-									let t = D.rowOf[e], n = R?.groups.length ? ge(t) : "";
-									return {
-										title: n && n !== "no cluster" ? `${k ? "Cluster " : ""}${n} · ${he(t)}` : he(t),
-										text: pe(t),
-										colour: xt(R, t, a)
-									};
-								}
+							class: "framed",
+							children: [/* @__PURE__ */ X("div", {
+								class: "stage",
+								children: /* @__PURE__ */ X(lr, {
+									cloud: A,
+									paint: oe,
+									theme: a,
+									tool: te.value,
+									isEqual: T || y?.stretch !== void 0,
+									pointWidth: ge,
+									degrees: y?.degrees,
+									ground: y?.ground,
+									outlines: B && y?.outlines && y.outlines.filter(({ group: e }) => !I.value.has(e)),
+									names: [
+										0,
+										1,
+										2
+									].map((e) => D[e] ? `${D[e].name}${O[e] ? " (log)" : ""}` : ""),
+									logs: O,
+									summary: Se,
+									caption: xe,
+									marks: ce,
+									picked: le,
+									forced: t.renderer,
+									handle: ne,
+									onSelect: (e, t, n) => ue(Wr(e, (e) => A.rowOf[e]), t, n),
+									onPick: (e) => L.value = e < 0 ? -1 : A.rowOf[e],
+									hint: (e) => {
+										let t = A.rowOf[e], n = B?.groups.length ? be(t) : "";
+										return {
+											title: n && n !== "no cluster" && n !== "no value" ? `${N ? "Cluster " : ""}${n} · ${ye(t)}` : ye(t),
+											text: _e(t),
+											colour: St(B, t, a)
+										};
+									}
+								})
 							}), /* @__PURE__ */ X("div", {
 								class: "palette",
 								role: "toolbar",
@@ -3172,32 +3243,32 @@
 										]
 									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
 										type: "button",
-										"aria-pressed": P.value === e,
+										"aria-pressed": te.value === e,
 										title: n,
 										"aria-label": n,
-										onClick: () => P.value = e,
-										children: /* @__PURE__ */ X(Or, { name: t })
+										onClick: () => te.value = e,
+										children: /* @__PURE__ */ X(Rr, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
-										onClick: () => te.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Or, { name: "plus" })
+										onClick: () => ne.current?.zoom(1.5),
+										children: /* @__PURE__ */ X(Rr, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
-										onClick: () => te.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Or, { name: "minus" })
+										onClick: () => ne.current?.zoom(1 / 1.5),
+										children: /* @__PURE__ */ X(Rr, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
-										onClick: () => te.current?.fit(),
-										children: /* @__PURE__ */ X(Or, { name: "fit" })
+										onClick: () => ne.current?.fit(),
+										children: /* @__PURE__ */ X(Rr, { name: "fit" })
 									})
 								]
 							})]
@@ -3210,107 +3281,133 @@
 									min: "1",
 									max: "15",
 									step: "1",
-									value: fe,
-									onInput: (e) => F.value = Number(e.currentTarget.value)
+									value: ge,
+									onInput: (e) => R.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ X(Yt, {
+								/* @__PURE__ */ X(Xt, {
 									name: o,
-									make: () => te.current.svg(),
-									fail: (e) => O.value = e
+									make: () => ne.current.svg(),
+									fail: (e) => M.value = e
 								}),
 								/* @__PURE__ */ X("span", {
 									class: "note",
-									children: P.value === "move" ? D.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: te.value === "move" ? A.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						D.missing > 0 && /* @__PURE__ */ X("p", {
+						A.missing > 0 && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [J(D.missing), " rows have a missing value in these columns and are not drawn."]
+							children: [J(A.missing), " rows have a missing value in these columns and are not drawn."]
 						}),
-						(D.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
+						(A.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [D.beyond > 0 ? `${J(D.beyond)} ${D.beyond === 1 ? "row lies" : "rows lie"} farther out and ${D.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
+							children: [A.beyond > 0 ? `${J(A.beyond)} ${A.beyond === 1 ? "row lies" : "rows lie"} farther out and ${A.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
 								children: t.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 							})]
 						}),
+						ee.includes(!0) && /* @__PURE__ */ X("p", {
+							class: "note",
+							children: [k ? `${D.filter((e, t) => O[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
+								type: "button",
+								class: "link",
+								onClick: () => n({ log: k ? "no" : null }),
+								children: k ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							})]
+						}),
 						y?.note && /* @__PURE__ */ X("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Sr, { error: O.value })
+						/* @__PURE__ */ X(Mr, { error: M.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						N.value >= 0 && /* @__PURE__ */ X(Br, {
+						L.value >= 0 && /* @__PURE__ */ X(Qr, {
 							suffix: u,
 							columns: s,
-							row: N.value,
-							title: he(N.value),
-							cluster: R?.groups.length ? `${mt(R.title)}: ${ge(N.value)}` : "",
-							probability: R?.probability?.[N.value] ?? null,
-							close: () => N.value = -1
+							row: L.value,
+							title: ye(L.value),
+							cluster: B?.groups.length ? `${mt(B.title)}: ${be(L.value)}` : "",
+							probability: B?.probability?.[L.value] ?? null,
+							close: () => L.value = -1
 						}),
-						R && R.groups.length > 0 && /* @__PURE__ */ X(Rr, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(Jr, {
 							suffix: u,
-							grouping: R,
+							grouping: B,
 							rows: s.rows,
 							theme: a,
-							hidden: M.value,
-							isOfJob: k !== void 0,
-							hide: (e) => M.value = e,
-							rename: (e, t) => I.value = new Map(I.value).set(e, t),
-							choose: (e, t) => oe(le(e), t, `${k ? "cluster " : `${R.title} `}${R.groups[e].name}`)
+							hidden: I.value,
+							isOfJob: N !== void 0,
+							hide: (e) => I.value = e,
+							rename: (e, t) => re.value = new Map(re.value).set(e, t),
+							choose: (e, t) => ue(fe(e), t, `${N ? "cluster " : `${B.title} `}${B.groups[e].name}`)
 						}),
-						R?.scale && /* @__PURE__ */ X(zr, {
-							title: R.title,
-							...R.scale,
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(Xr, {
+							suffix: u,
+							outliers: B.outliers,
+							titleOf: ye,
+							pick: (e) => L.value = e,
+							choose: () => ue(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						}),
+						B?.scale && /* @__PURE__ */ X(Zr, {
+							title: B.title,
+							...B.scale,
 							theme: a
 						}),
-						!R && /* @__PURE__ */ X("p", {
-							class: "note card",
-							children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+						!B && /* @__PURE__ */ X("div", {
+							class: "card",
+							children: [/* @__PURE__ */ X("p", {
+								class: "note",
+								children: "Choose under \"Colour\" what points are coloured by. Clusters appear here when a job has found some."
+							}), e.find && !c.length && /* @__PURE__ */ X("p", {
+								class: "note",
+								children: /* @__PURE__ */ X("a", {
+									class: "button",
+									href: e.find,
+									children: "Find clusters"
+								})
+							})]
 						})
 					]
 				}),
-				ne.value && /* @__PURE__ */ X(Er, {
+				z.value && /* @__PURE__ */ X(Ir, {
 					suffix: u,
 					columns: s,
-					grouping: R,
-					kept: ne.value,
-					chosen: A.value,
-					recipe: j.value.join(", "),
-					close: () => ne.value = null
+					grouping: B,
+					kept: z.value,
+					chosen: P.value,
+					recipe: F.value.join(", "),
+					close: () => z.value = null
 				}),
-				A.value && /* @__PURE__ */ X(Vr, {
-					keep: () => ne.value = {
-						rows: A.value,
-						recipe: j.value.join(", ")
+				P.value && /* @__PURE__ */ X($r, {
+					keep: () => z.value = {
+						rows: P.value,
+						recipe: F.value.join(", ")
 					},
 					source: e,
-					titleOf: he,
+					titleOf: ye,
 					columns: s,
-					chosen: A.value,
-					total: ie,
-					recipe: j.value,
-					grouping: k ? R : null,
-					clear: se,
-					invert: ce,
-					pick: (e) => N.value = e,
-					picked: N.value
+					chosen: P.value,
+					total: se,
+					recipe: F.value,
+					grouping: N ? B : null,
+					clear: V,
+					invert: de,
+					pick: (e) => L.value = e,
+					picked: L.value
 				})
 			]
 		});
 	}
-	function* Pr(e, t) {
+	function* Wr(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Fr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Gr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3356,8 +3453,8 @@
 			] })
 		] });
 	}
-	function Ir(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => dn(bt(e, a), 255)) ?? [], c = dn(xt(n && !n.scale ? {
+	function Kr(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => dn(xt(e, a), 255)) ?? [], c = dn(St(n && !n.scale ? {
 			...n,
 			groups: []
 		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => dn(pt(t / 255, a), 255)), u = dn(pt(NaN, a), 255), d = dn(lt[a], 254);
@@ -3375,7 +3472,7 @@
 		}
 		return o;
 	}
-	function Lr(e, t, n, r) {
+	function qr(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3394,16 +3491,16 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Ar ? t.name : `${t.name.slice(0, 15)}…`,
-				colour: bt(t, r),
+				text: t.name.length <= Br ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: xt(t, r),
 				x: n / s,
 				y: i / s,
 				z: a / s
 			};
 		});
 	}
-	function Rr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, kr), h = (e) => {
+	function Jr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, zr), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3429,7 +3526,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > kr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > zr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3470,7 +3567,7 @@
 									children: [
 										/* @__PURE__ */ X("i", {
 											class: "swatch",
-											style: { background: bt(l, r) }
+											style: { background: xt(l, r) }
 										}),
 										/* @__PURE__ */ X("span", {
 											class: "text",
@@ -3493,7 +3590,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Or, { name: "pen" })
+									children: /* @__PURE__ */ X(Rr, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3502,7 +3599,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Or, { name: "only" })
+									children: /* @__PURE__ */ X(Rr, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3511,7 +3608,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Or, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(Rr, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3525,7 +3622,65 @@
 			]
 		});
 	}
-	function zr({ title: e, low: t, high: n, isLog: r, theme: i }) {
+	var Yr = 12;
+	function Xr({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+		return /* @__PURE__ */ X("section", {
+			class: "card",
+			"aria-labelledby": `far${e}`,
+			children: [
+				/* @__PURE__ */ X("div", {
+					class: "head tight",
+					children: [/* @__PURE__ */ X("h2", {
+						id: `far${e}`,
+						children: ["Outliers ", /* @__PURE__ */ X("span", {
+							class: "soft",
+							children: J(t.length)
+						})]
+					}), /* @__PURE__ */ X("button", {
+						type: "button",
+						onClick: i,
+						children: "Select them"
+					})]
+				}),
+				/* @__PURE__ */ X("p", {
+					class: "note",
+					children: "Rows unusually far from the centre of their cluster, and the columns that make it so."
+				}),
+				/* @__PURE__ */ X("ul", {
+					class: "plainlist",
+					children: t.slice(0, Yr).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+						/* @__PURE__ */ X("button", {
+							type: "button",
+							class: "link",
+							onClick: () => r(e),
+							children: n(e)
+						}),
+						" ",
+						/* @__PURE__ */ X("span", {
+							class: "soft",
+							children: [
+								"cluster ",
+								t,
+								": ",
+								i
+							]
+						})
+					] }, e))
+				}),
+				t.length > Yr && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [
+						"The farthest ",
+						Yr,
+						" of ",
+						J(t.length),
+						"."
+					]
+				})
+			]
+		});
+	}
+	function Zr({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3534,7 +3689,7 @@
 				/* @__PURE__ */ X("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(t / 23, i) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ X("i", { style: { background: pt(t / 23, a) } }, t))
 				}),
 				/* @__PURE__ */ X("p", {
 					class: "ends",
@@ -3543,11 +3698,22 @@
 						/* @__PURE__ */ X("span", { children: r ? "logarithmic" : "" }),
 						/* @__PURE__ */ X("span", { children: Y(n) })
 					]
+				}),
+				i > 0 && /* @__PURE__ */ X("p", {
+					class: "note",
+					children: [
+						J(i),
+						" ",
+						i === 1 ? "row has" : "rows have",
+						" no value, and ",
+						i === 1 ? "is" : "are",
+						" grey."
+					]
 				})
 			]
 		});
 	}
-	function Br({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Qr({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3563,7 +3729,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Or, { name: "close" })
+						children: /* @__PURE__ */ X(Rr, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3577,10 +3743,10 @@
 			]
 		});
 	}
-	function Vr({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function $r({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < jr; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Vr; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -3591,14 +3757,14 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [jn(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(jn(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [Rn(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(Rn(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
 			try {
 				let e = await t.save(h.value.trim(), C(), i);
-				At(`${h.value} is there: ${J(e)} rows.`), h.value = null;
+				jt(`${h.value} is there: ${J(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
 			} finally {
@@ -3623,7 +3789,7 @@
 							/* @__PURE__ */ X("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Rt(`${f}-selection.csv`, C()),
+								onClick: () => zt(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
 							t.save && /* @__PURE__ */ X("button", {
@@ -3664,8 +3830,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Sr, { error: m.value }),
-				/* @__PURE__ */ X(Cr, {
+				/* @__PURE__ */ X(Mr, { error: m.value }),
+				/* @__PURE__ */ X(Nr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -3686,15 +3852,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Hr(e) {
+	function ei(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Ur(e, t) {
+	function ti(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function Wr(e) {
+	function ni(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -3703,15 +3869,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Hr(e.cells[r])
+					key: ei(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Ur(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * ti(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Gr({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Nr, {
+	function ri({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(Ur, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -3722,15 +3888,15 @@
 			asked: r
 		}, e.name);
 	}
-	function Kr(e, t, n) {
+	function ii(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ X(Gr, {
+			}), z(/* @__PURE__ */ X(ri, {
 				figure: n,
-				source: Dt(n, e),
+				source: Ot(n, e),
 				settings: Re({}),
 				asked: r
 			}), t);
@@ -3744,7 +3910,7 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n;
-			z(/* @__PURE__ */ X(an, {
+			z(/* @__PURE__ */ X(on, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
@@ -3766,35 +3932,35 @@
 			}), t);
 		} else n.kind === "lines" ? z(/* @__PURE__ */ X("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ X(en, { ...e }, e.title))
+			children: n.lines.map((e) => /* @__PURE__ */ X(tn, { ...e }, e.title))
 		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(gn, {
 			...n,
-			levels: Tt(n.levels),
-			between: wt(n.between)
+			levels: Et(n.levels),
+			between: Tt(n.between)
 		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(un, { ...n }), t) : z(/* @__PURE__ */ X(bn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
-				values: wt(t)
+				values: Tt(t)
 			}))
 		}), t);
 	}
-	var qr = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(qr.figures)) {
+	var ai = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(ai.figures)) {
 		let n = document.getElementById(e);
-		n && Kr(e, n, t);
+		n && ii(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(Wr), Je(() => {
-		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Mt.value));
+	document.querySelectorAll("table.sortable").forEach(ni), Je(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Nt.value));
 	});
-	var Jr = document.createElement("div");
-	document.body.append(Jr), z(/* @__PURE__ */ X(Yr, {}), Jr);
-	function Yr() {
+	var oi = document.createElement("div");
+	document.body.append(oi), z(/* @__PURE__ */ X(si, {}), oi);
+	function si() {
 		return /* @__PURE__ */ X("div", {
-			class: `notice${Ot.value ? " shown" : ""}`,
+			class: `notice${kt.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: Ot.value
+			children: kt.value
 		});
 	}
 })();

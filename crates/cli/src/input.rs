@@ -41,8 +41,10 @@ impl Input {
         Ok(match plan.method.about().takes {
             Takes::Matrix(_) => {
                 let mut matrix = read_matrix(&plan.source.path, plan.quiet)?;
-                let known = plan.source.classes.as_ref();
-                matrix.classes = known.map(|known| classes(&matrix, &known.path, &known.column)).transpose()?;
+                if let Some(known) = &plan.source.classes {
+                    let read = |column: &String| classes(&matrix, &known.path, column, plan.quiet);
+                    matrix.classes = known.columns.iter().map(read).collect::<Result<_, _>>()?;
+                }
                 Input::Matrix(Box::new(matrix))
             }
             Takes::Rows(words) => Input::Rows(Box::new(match &plan.source.preparing {

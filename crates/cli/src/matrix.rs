@@ -28,7 +28,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     let table = path.with_file_name(folder::IDS);
     if dissimilarities.header().is_none() || !table.is_file() {
         let ids = (0..items).map(|item| item.to_string()).collect();
-        return Ok(Matrix { dissimilarities, ids, weights: None, classes: None });
+        return Ok(Matrix { dissimilarities, ids, weights: None, classes: Vec::new() });
     }
     let text = std::fs::read_to_string(&table)
         .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
@@ -60,7 +60,7 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
         output::note(&format!("items are weighted by how many equal ones they stand for ({})", table.display()));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
-    Ok(Matrix { dissimilarities, ids, weights, classes: None })
+    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
 }
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by their places.
@@ -83,21 +83,24 @@ fn in_order(table: &Path, items: &[f64]) -> Result<(), Failure> {
 /// another run.
 ///
 /// # Errors
-/// A fault in the file, or an item that is not in it. Also items that share an id, if the file is not of just these
+/// A fault in the file, or no item with a class in it. Also items that share an id, if the file is not of just these
 /// items.
-pub fn classes(matrix: &Matrix, path: &Path, column: &str) -> Result<Classes, Failure> {
+pub fn classes(matrix: &Matrix, path: &Path, column: &str, quiet: bool) -> Result<Classes, Failure> {
     let found = read::classes::classes_of(path, "id", column, &matrix.ids)?;
     let missing: Vec<&str> =
         matrix.ids.iter().zip(&found).filter(|(_, class)| class.is_none()).map(|(id, _)| id.as_str()).collect();
-    if !missing.is_empty() {
+    if missing.len() == found.len() {
         let shown = missing.iter().take(10).copied().collect::<Vec<_>>().join(", ");
         let message = format!(
-            "{}: expected a {column} for each item, found none for {} of them: {shown}",
+            "{}: expected a {column} for items by the column id, found none for any of them: {shown}",
             path.display(),
-            missing.len()
         );
         return Err(Failure::new(Kind::BadData, message));
     }
-    let texts: Vec<&str> = found.iter().flatten().map(String::as_str).collect();
+    if !missing.is_empty() && !quiet {
+        let of = format!("{} of {} items have no {column}", missing.len(), found.len());
+        output::note(&format!("{}: {of}; the map shows them in grey", path.display()));
+    }
+    let texts: Vec<&str> = found.iter().map(|class| class.as_deref().unwrap_or_default()).collect();
     Ok(Classes::new(column, &texts))
 }

@@ -82,12 +82,12 @@ pub struct TableOptions {
     pub weights: Option<String>,
     /// The column of ids. Default: the one that the data set says, or the number of the row.
     pub id: Option<String>,
-    /// Whether the columns are longitude and latitude in degrees, of which a method takes positions on the sphere, in km. Default: no.
+    /// Take the columns as longitude and latitude in degrees: distances are along the sphere, in km. Default: no.
     pub lonlat: bool,
-    /// How columns are scaled. Default: not; with `auto` by median and interquartile range.
+    /// Scale columns, so that their units do not matter. Default: not; with `auto` by median and interquartile range.
     pub scale: Option<ColumnScale>,
-    /// Whether open settings are chosen from the data, with a reason for each choice: columns, logarithms,
-    /// scale, gaps, rows that lie alone. For ordinary tables, which uploads of the form `table` are. Default: no.
+    /// Choose columns, logarithms and scale from the data, fill gaps, and set rows that lie alone aside. The result
+    /// has the reason for each choice. For ordinary tables, which uploads of the form `table` are. Default: no.
     pub auto: bool,
     /// Columns that are not used. Default: none.
     pub exclude: Vec<String>,

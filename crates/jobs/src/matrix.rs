@@ -37,7 +37,7 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     let Some(items) = inputs.optional(ITEMS) else {
         // A full matrix may have the names of its rows beside them.
         let own = table.id().filter(|_| table.rows() == number).and_then(|id| table.texts(id));
-        return Ok(Matrix { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None, classes: None });
+        return Ok(Matrix { dissimilarities, ids: own.unwrap_or_else(numbered), weights: None, classes: Vec::new() });
     };
     if items.rows() != number {
         let reason = format!(
@@ -50,7 +50,7 @@ pub(crate) fn of_inputs(inputs: &Inputs) -> Result<Matrix, Failure> {
     }
     let ids = items.id().and_then(|id| items.texts(id)).unwrap_or_else(numbered);
     let weights = items.weights().and_then(|weights| items.numbers(weights)).map(Cow::into_owned);
-    Ok(Matrix { dissimilarities, ids, weights, classes: None })
+    Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
 }
 
 impl Table {

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// Up to how many numbers are classes; more of them are values on a scale.
+const CLASSES_MAX: usize = 40;
+
 /// Classes of items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classes {
@@ -9,12 +12,12 @@ pub struct Classes {
     pub name: String,
     /// Each class, in order: by number if all are numbers.
     pub classes: Vec<String>,
-    /// The class of each item.
+    /// The class of each item, [`u32::MAX`] for none.
     pub of: Vec<u32>,
 }
 
 impl Classes {
-    /// Classes by their texts, one for each item.
+    /// Classes by their texts, one for each item; an empty text is none.
     ///
     /// # Example
     /// ```
@@ -23,7 +26,7 @@ impl Classes {
     /// assert_eq!((classes.class(0), &classes.of), ("10", &vec![1, 0, 1]));
     /// ```
     pub fn new(name: &str, texts: &[&str]) -> Self {
-        let mut classes = texts.to_vec();
+        let mut classes: Vec<&str> = texts.iter().copied().filter(|text| !text.is_empty()).collect();
         classes.sort_unstable();
         classes.dedup();
         let numbers: Option<Vec<u64>> = classes.iter().map(|class| class.parse().ok()).collect();
@@ -31,7 +34,7 @@ impl Classes {
             classes.sort_by_key(|class| class.parse::<u64>().unwrap_or_default());
         }
         let place: HashMap<&str, u32> = classes.iter().copied().zip(0..).collect();
-        let of = texts.iter().map(|text| place[text]).collect();
+        let of = texts.iter().map(|text| place.get(text).copied().unwrap_or(u32::MAX)).collect();
         Self { name: name.into(), classes: classes.into_iter().map(str::to_owned).collect(), of }
     }
 
@@ -45,9 +48,21 @@ impl Classes {
         }
     }
 
-    /// The class of an item.
+    /// The class of an item; empty for none.
     pub fn class(&self, item: usize) -> &str {
-        &self.classes[self.of[item] as usize]
+        self.classes.get(self.of[item] as usize).map_or("", String::as_str)
+    }
+
+    /// The value of each item, NaN for none, if the classes are rather numbers on a scale: fractions, or more than 40.
+    pub fn scale(&self) -> Option<Vec<f64>> {
+        let values: Vec<f64> = self
+            .classes
+            .iter()
+            .map(|class| class.parse().ok().filter(|value: &f64| value.is_finite()))
+            .collect::<Option<_>>()?;
+        let is_scale = values.len() > CLASSES_MAX || values.iter().any(|value| value.fract() != 0.0);
+        let value = |&class: &u32| values.get(class as usize).copied().unwrap_or(f64::NAN);
+        is_scale.then(|| self.of.iter().map(value).collect())
     }
 }
 
@@ -63,5 +78,19 @@ mod tests {
         assert_eq!((words.class(0), words.class(2)), ("AluY", "AluJ"));
         assert_eq!(words.classes, ["10", "AluJ", "AluY"]);
         assert_eq!(Classes::numbered("cluster", &[1, 0, 1]).class(0), "1");
+    }
+
+    #[test]
+    fn items_without_a_class_have_none_and_fractions_are_a_scale() {
+        let half = Classes::new("half", &["yes", "", "no"]);
+        assert_eq!((half.classes.len(), &half.of, half.class(1)), (2, &vec![1, u32::MAX, 0], ""));
+        assert_eq!(half.scale(), None);
+        assert_eq!(Classes::new("cluster", &["10", "9", "10"]).scale(), None, "few whole numbers are classes");
+        let size = Classes::new("size", &["1.5", "", "3"]).scale().unwrap();
+        assert!(size[0] == 1.5 && size[1].is_nan() && size[2] == 3.0);
+        let many: Vec<String> = (0..41).map(|number| number.to_string()).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        assert_eq!(Classes::new("many", &many).scale().unwrap()[40], 40.0);
+        assert_eq!(Classes::new("none", &["", ""]).scale(), None);
     }
 }

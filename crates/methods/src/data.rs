@@ -18,7 +18,7 @@ pub struct Matrix {
     /// One weight for each item: how many equal items it stands for.
     pub weights: Option<Vec<f64>>,
     /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
-    pub classes: Option<Classes>,
+    pub classes: Vec<Classes>,
 }
 
 impl Matrix {

@@ -221,20 +221,18 @@ pub fn axes(dimension: usize) -> Vec<String> {
     }
 }
 
-/// Where each item is, how badly it is placed and, if known, its class: `positions.csv`.
-pub fn positions<'a>(ids: &'a [String], map: &Map, classes: Option<&Classes>) -> Table<'a> {
+/// Where each item is, how badly it is placed and, if known, its classes: `positions.csv`.
+pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table<'a> {
     let mut table = Table::new("positions").ids(Some(ids), ids.len());
     for (place, axis) in axes(map.dimension).into_iter().enumerate() {
         table = table.numbers(axis, map.positions.iter().skip(place).step_by(map.dimension).copied().collect());
     }
     table = table.numbers("stress", map.item_stress.clone());
-    match classes {
-        Some(classes) => {
-            let of_items = (0..ids.len()).map(|item| classes.class(item).to_owned()).collect();
-            table.texts(classes.name.clone(), of_items)
-        }
-        None => table,
+    for classes in classes {
+        let of_items = (0..ids.len()).map(|item| classes.class(item).to_owned()).collect();
+        table = table.texts(classes.name.clone(), of_items);
     }
+    table
 }
 
 /// The facts about the result for a summary.
@@ -284,7 +282,7 @@ impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let matrix = data.matrix();
         Some(match name {
-            "positions" => positions(&matrix.ids, &self.map, matrix.classes.as_ref()),
+            "positions" => positions(&matrix.ids, &self.map, &matrix.classes),
             "history" => self.history(),
             "starts" => Table::new("starts")
                 .counts("start", (0..self.map.stresses.len() as u64).collect())

@@ -6,6 +6,7 @@
 //! - `arrays`: arrays into points.
 //! - `tables`: tables into data frames.
 //! - `explain`: the differences between clusters.
+//! - `report`: what is around the words and figures of a report.
 //! - `watch`: a method runs while Python continues.
 //! - `job`: the processes of a job.
 //! - `ranks`: users' own programs on ranks.
@@ -35,6 +36,7 @@ mod model_file;
 mod pairwise;
 mod ports;
 mod ranks;
+mod report;
 mod services;
 mod smacof;
 mod tables;
@@ -79,6 +81,8 @@ mod _native {
     use crate::ports::{Ended, PyDispatcher, PyInterleave, PyPort, Wait, choose, join_ports};
     #[pymodule_export]
     use crate::ranks::{Rank, Ranks, begin_ranks};
+    #[pymodule_export]
+    use crate::report::report_page;
     #[pymodule_export]
     use crate::services::{Ending, ServiceNode};
     #[pymodule_export]

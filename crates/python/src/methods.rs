@@ -62,7 +62,7 @@ pub(crate) fn run_matrix<'py>(
     drop(sample_weight);
     let ids = (0..dissimilarities.items()).map(|item| item.to_string()).collect();
     // Tables are made when the run is over, of what it found and of what it was given.
-    let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: None });
+    let matrix = Arc::new(Matrix { dissimilarities, ids, weights, classes: Vec::new() });
     let done = fit.run(
         matrix,
         |matrix| {

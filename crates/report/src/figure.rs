@@ -33,8 +33,13 @@ impl Figures {
         serde_json::to_writer(&mut text, &figures).expect("numbers and texts are JSON");
         drop(figures);
         let text = String::from_utf8(text).expect("JSON is UTF-8");
-        if text.contains('<') { text.replace('<', "\\u003c") } else { text }
+        harmless(text)
     }
+}
+
+/// JSON that cannot end the script element in which it stands.
+pub(crate) fn harmless(json: String) -> String {
+    if json.contains('<') { json.replace('<', "\\u003c") } else { json }
 }
 
 /// Counts the bytes written to it.

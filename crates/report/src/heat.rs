@@ -10,6 +10,9 @@ const CELLS: usize = 320;
 /// Items of a cell that are looked at, a side; and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
+/// How many of a hundred cells may go beyond the brightest shade, and how far the largest has to.
+const FAR_PERCENT: usize = 3;
+const FAR: f64 = 2.0;
 /// Items whose names the page carries at most.
 const NAMED: usize = 20_000;
 
@@ -22,7 +25,8 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
     let between = between(matrix, &members);
     let (order, tree) = joined(&between, &members);
     let items_in_order: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
-    let (cells, levels, largest) = grid(matrix, &items_in_order);
+    let (cells, levels) = grid(matrix, &items_in_order);
+    let (largest, beyond) = brightest(&levels);
     let mut from = 0;
     let blocks: Vec<Value> = order
         .iter()
@@ -41,8 +45,9 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
         "kind": "heat",
         "title": title,
         "cells": cells,
-        "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { mean / largest } else { 0.0 }))),
+        "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { (mean / largest).min(1.0) } else { 0.0 }))),
         "largest": largest,
+        "beyond": beyond,
         "blocks": blocks,
         "between": packed::floats(means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN))),
         "tree": tree,
@@ -141,23 +146,31 @@ fn joined(between: &[Vec<Option<f64>>], members: &[Vec<usize>]) -> (Vec<usize>, 
     (order, joins.into_iter().map(|(a, b, height)| (number(a), number(b), height)).collect())
 }
 
-/// Means in a grid over items in an order: how many a side, each, and the largest.
-fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>, f64) {
+/// The mean that is drawn brightest, and the largest of all where some go beyond. Otherwise an item far from all others
+/// would leave every other cell one dark shade.
+fn brightest(means: &[Option<f64>]) -> (f64, Option<f64>) {
+    let mut known: Vec<f64> = means.iter().flatten().copied().collect();
+    known.sort_unstable_by(f64::total_cmp);
+    let Some(&largest) = known.last() else { return (0.0, None) };
+    let most = known[(known.len() - 1) * (100 - FAR_PERCENT) / 100];
+    if most > 0.0 && largest > FAR * most { (most, Some(largest)) } else { (largest, None) }
+}
+
+/// Means in a grid over items in an order: how many a side, and each.
+fn grid(matrix: &Dissimilarities, order: &[usize]) -> (usize, Vec<Option<f64>>) {
     let items = order.len();
     let cells = items.min(CELLS);
     let range = |cell: usize| &order[cell * items / cells..(cell + 1) * items / cells];
     let mut means = vec![None; cells * cells];
-    let mut largest = 0.0f64;
     for row in 0..cells {
         for column in row..cells {
             let found = mean(matrix, some(range(row), SAMPLED), some(range(column), SAMPLED))
                 .or((row == column).then_some(0.0));
-            largest = largest.max(found.unwrap_or(0.0));
             means[row * cells + column] = found;
             means[column * cells + row] = found;
         }
     }
-    (cells, means, largest)
+    (cells, means)
 }
 
 #[cfg(test)]
@@ -181,6 +194,19 @@ mod tests {
         assert_eq!(tree[0], (0, 1, 1.0));
         assert_eq!((tree[1].0, tree[1].1), (3, 2));
         assert!((tree[1].2 - 29.0 / 3.0).abs() < 1e-12, "{tree:?}");
+    }
+
+    #[test]
+    fn an_item_far_from_all_others_takes_no_shade_from_them() {
+        // 99 cells from 0.01 to 0.99, and one of 50.
+        let mut means: Vec<Option<f64>> = (1..100).map(|hundredths| Some(f64::from(hundredths) / 100.0)).collect();
+        assert_eq!(brightest(&means), (0.99, None));
+        means.push(Some(50.0));
+        means.push(None);
+        assert_eq!(brightest(&means), (0.97, Some(50.0)));
+        assert_eq!(brightest(&[None, None]), (0.0, None));
+        // Most pairs are equal items: the few others are what there is to see.
+        assert_eq!(brightest(&[&[Some(0.0); 99][..], &[Some(4.0)]].concat()), (4.0, None));
     }
 
     #[test]

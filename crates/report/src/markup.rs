@@ -3,7 +3,7 @@
 
 use maud::{Markup, PreEscaped, Render, html};
 
-use crate::figure::Figures;
+use crate::figure::{Figures, harmless};
 
 /// A page in parts.
 pub struct Page<'a> {
@@ -25,51 +25,62 @@ impl Page<'_> {
     /// The whole page.
     pub fn html(self) -> String {
         let Self { headline, source, lead, warnings, main, figures } = self;
-        let version = concat!("lehr ", env!("CARGO_PKG_VERSION"));
-        // Only the script that is known runs; nothing is loaded from anywhere.
-        let policy = format!(
-            "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
-            lehr_web::REPORT_SCRIPT_HASH
-        );
-        let page = html! {
-            (PreEscaped("<!doctype html>\n"))
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    meta name="color-scheme" content="light dark";
-                    meta name="generator" content=(version);
-                    meta http-equiv="Content-Security-Policy" content=(policy);
-                    title { (headline) " – " (source) " – lehr" }
-                    style { (PreEscaped(lehr_web::REPORT_STYLE)) }
-                }
-                body.report {
-                    header {
-                        p.mark {
-                            svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" {
-                                @for (x, y) in [(12, 4.5), (6, 12.5), (18, 12.5)] { circle cx=(x) cy=(y) r="2.6" {} }
-                                @for x in [3.4, 9.4, 15.6, 21.0] { circle cx=(x) cy="20.6" r="1.9" {} }
-                            }
-                            "lehr"
-                        }
-                        h1 { (headline) }
-                        p.lead { (lead) }
-                    }
-                    main {
-                        @for warning in warnings { p.warning { b { "Note:" } " " (warning) } }
-                        (main)
-                        noscript {
-                            p.warning { "A script in this page draws the pictures. The figures and tables are complete without it." }
-                        }
-                    }
-                    footer { "Made by " (version) ". This page is complete in itself and loads nothing." }
-                    script type="application/json" id="data" { (Data(figures.json())) }
-                    script { (PreEscaped(lehr_web::REPORT_SCRIPT)) }
-                }
-            }
-        };
-        page.into_string()
+        framed(headline, source, lead, warnings, main, figures.json())
     }
+}
+
+/// A page around words and figures of another's: `main` is markup, all other arguments are texts. `figures` is JSON by
+/// the id of their places, `{"figures": {…}}`, as the script of reports reads it.
+pub fn page_of(headline: &str, source: &str, lead: &str, main: &str, figures: &str) -> String {
+    framed(headline, source, lead.render(), &[], PreEscaped(main.to_owned()), harmless(figures.to_owned()))
+}
+
+/// The whole page, around its parts.
+fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main: Markup, figures: String) -> String {
+    let version = concat!("lehr ", env!("CARGO_PKG_VERSION"));
+    // Only the script that is known runs; nothing is loaded from anywhere.
+    let policy = format!(
+        "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
+        lehr_web::REPORT_SCRIPT_HASH
+    );
+    let page = html! {
+        (PreEscaped("<!doctype html>\n"))
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content=(version);
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                title { (headline) " – " (source) " – lehr" }
+                style { (PreEscaped(lehr_web::REPORT_STYLE)) }
+            }
+            body.report {
+                header {
+                    p.mark {
+                        svg viewBox="0 0 24 24" width="18" height="18" aria-hidden="true" {
+                            @for (x, y) in [(12, 4.5), (6, 12.5), (18, 12.5)] { circle cx=(x) cy=(y) r="2.6" {} }
+                            @for x in [3.4, 9.4, 15.6, 21.0] { circle cx=(x) cy="20.6" r="1.9" {} }
+                        }
+                        "lehr"
+                    }
+                    h1 { (headline) }
+                    p.lead { (lead) }
+                }
+                main {
+                    @for warning in warnings { p.warning { b { "Note:" } " " (warning) } }
+                    (main)
+                    noscript {
+                        p.warning { "A script in this page draws the pictures. The figures and tables are complete without it." }
+                    }
+                }
+                footer { "Made by " (version) ". This page is complete in itself and loads nothing." }
+                script type="application/json" id="data" { (Data(figures)) }
+                script { (PreEscaped(lehr_web::REPORT_SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
 }
 
 /// The data of the figures, as JSON that cannot end its element.
@@ -179,6 +190,17 @@ pub(crate) fn facts<const N: usize>(lists: [Vec<(&str, String)>; N]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_around_parts_of_others_has_texts_as_texts_and_data_that_cannot_end_their_element() {
+        let page = page_of("<b>5</b> rows", "a & b", "<i>", "<p>main</p>", r#"{"figures":{"a":"</script>"}}"#);
+        assert!(page.starts_with("<!doctype html>\n") && page.contains("<p>main</p>"), "{page:.300}");
+        assert!(
+            page.contains("<h1>&lt;b&gt;5&lt;/b&gt; rows</h1>") && page.contains("<p class=\"lead\">&lt;i&gt;</p>")
+        );
+        assert!(page.contains(r#"{"figures":{"a":"\u003c/script>"}}"#));
+        assert_eq!(page.matches("</script>").count(), 2);
+    }
 
     #[test]
     fn figures_are_typeset_and_names_are_not() {

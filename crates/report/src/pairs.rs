@@ -203,10 +203,17 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     scene.name_rows(ids.to_vec());
     scene.column("stress", map.item_stress.iter().copied());
     for classes in classes {
+        // Numbers on a scale are a column to colour by; the first of these colours the map at first, if no classes do.
+        if let Some(values) = classes.scale() {
+            scene.column(&classes.name, values.into_iter());
+            continue;
+        }
         scene.texts(&classes.name, (0..ids.len()).map(|item| classes.class(item).to_owned()));
         scene.grouping(&classes.name, classes.of.iter().copied(), Some(&classes.classes));
     }
-    if classes.is_empty() {
+    if let Some(scale) = classes.iter().find(|classes| classes.scale().is_some()) {
+        scene.coloured_by(&scale.name);
+    } else {
         scene.coloured_by("stress");
     }
     scene.with_table("clusters");

@@ -49,7 +49,7 @@ fn matrix() -> Matrix {
         dissimilarities: Dissimilarities::new(items, Form::Condensed, Values::F64(values), 1.0).unwrap(),
         ids: table.ids().unwrap()[..items].to_vec(),
         weights: None,
-        classes: Some(Classes::new("known", &classes)),
+        classes: vec![Classes::new("known", &classes)],
     }
 }
 

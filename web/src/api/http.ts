@@ -25,6 +25,9 @@ let token = '';
 /// Set while somebody has to be asked for a token: what was wrong with the one before.
 export const tokenWanted = signal<string | null>(null);
 
+/// Whether the node asks for a token: then a link alone opens nothing.
+export const hasToken = () => token !== '';
+
 let waiting: (() => void)[] = [];
 
 export function giveToken(text: string): void {

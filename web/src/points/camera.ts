@@ -1,6 +1,6 @@
 // From points to pixels: a turn, a scale, a shift. Coordinates say in their names where they are: data, turned, pixel.
 
-import type { Cloud } from './cloud.ts';
+import { axesOf, type Cloud } from './cloud.ts';
 
 export interface Camera {
   /// A rotation, row by row.
@@ -46,7 +46,7 @@ export function pixelOf(camera: Camera, size: Size, x: number, y: number, z: num
   ];
 }
 
-/// Shows the whole cloud, with margins in pixels, across and upwards.
+/// Shows the whole cloud and its axes, with margins in pixels, across and upwards.
 export function fit(cloud: Cloud, size: Size, turn: number[], margin: [number, number], isEqual: boolean): Camera {
   let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   const { positions, count } = cloud;
@@ -61,6 +61,13 @@ export function fit(cloud: Cloud, size: Size, turn: number[], margin: [number, n
     if (u > right) right = u;
     if (v < low) low = v;
     if (v > high) high = v;
+  }
+  if (cloud.shape === 'space') {
+    for (const [x, y, z] of axesOf(cloud)) {
+      const u = turn[0] * x + turn[1] * y + turn[2] * z;
+      const v = turn[3] * x + turn[4] * y + turn[5] * z;
+      [left, right, low, high] = [Math.min(left, u), Math.max(right, u), Math.min(low, v), Math.max(high, v)];
+    }
   }
   if (!(left <= right)) [left, right, low, high] = [-1, 1, -1, 1];
   const wide = Math.max(right - left, 1e-6);

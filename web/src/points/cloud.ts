@@ -83,6 +83,28 @@ export function needed(values: ArrayLike<number>, [low, high]: [number, number])
   return isStretched && beyond > 0 && beyond <= Math.max(5, FAR_OUT_MAX * values.length) ? range : [low, high];
 }
 
+/// How much of a linear axis the mean may leave empty, and the ratio of ends, beyond which values are crowded at the low end.
+const [CROWDED, RATIO] = [0.12, 100];
+
+/// Whether most values would be drawn in one place, though no few of them lie far out: sums of money do. All of them are above 0.
+export function isSkewed(values: ArrayLike<number>): boolean {
+  const whole = range(values);
+  if (!whole || !(whole[0] > 0) || !(whole[1] / whole[0] > RATIO)) return false;
+  let [sum, number] = [0, 0];
+  for (let at = 0; at < values.length; at++) if (Number.isFinite(values[at])) [sum, number] = [sum + values[at] / whole[1], number + 1];
+  const [low, high] = needed(values, whole);
+  return sum / number < CROWDED && low === whole[0] && high === whole[1];
+}
+
+const logarithms = new WeakMap<Column, Column>();
+
+/// A column by its logarithms to the base of ten; the same one for the same column.
+export function logarithm(column: Column): Column {
+  let made = logarithms.get(column);
+  if (!made) logarithms.set(column, (made = { name: column.name, kind: 'number', values: Float64Array.from(column.values as Float64Array, Math.log10) }));
+  return made;
+}
+
 export interface Shaping {
   /// All axes have one scale.
   isEqual?: boolean;
@@ -135,6 +157,24 @@ export function cloudOf(columns: Column[], { isEqual = false, stretch, isEdged =
     middle: three(middle, 0),
     half: three(half, 1),
   };
+}
+
+const boxes = new WeakMap<Cloud, [number, number, number][]>();
+
+/// Where the axes of a cloud in space meet, and where each ends: at its least and its largest value.
+export function axesOf(cloud: Cloud): [number, number, number][] {
+  const known = boxes.get(cloud);
+  if (known) return known;
+  const [low, high] = [[0, 0, 0], [0, 0, 0]];
+  for (let at = 0; at < 3 * cloud.count; at++) {
+    const value = cloud.positions[at];
+    if (value < low[at % 3]) low[at % 3] = value;
+    else if (value > high[at % 3]) high[at % 3] = value;
+  }
+  const corner = (end: number) => [0, 1, 2].map((axis) => (axis === end ? high[axis] : low[axis])) as [number, number, number];
+  const made = [-1, 0, 1, 2].map(corner);
+  boxes.set(cloud, made);
+  return made;
 }
 
 /// A cloud of places on the Earth, in degrees, on a ball of radius 1: x to longitude 90° east, y to the north pole, z to longitude 0.

@@ -11,9 +11,11 @@ export interface Colouring {
   groupOf: Int32Array;
   groups: Group[];
   /// Where colours follow numbers: of each row its place from 0 to 1, NaN without one.
-  scale: { place: Float32Array; low: number; high: number; isLog: boolean } | null;
+  scale: { place: Float32Array; low: number; high: number; isLog: boolean; gaps: number } | null;
   /// Of each row how sure its cluster is, where a job says so.
   probability: Float64Array | null;
+  /// Rows far out of the ordinary, the farthest first.
+  outliers?: { row: number; cluster: number; about: string }[];
 }
 
 export interface Group {
@@ -28,6 +30,8 @@ export interface Group {
 export const GROUPS_MAX = 2000;
 
 export const NO_CLUSTER = 'no cluster';
+/// Rows without a value of a column; rows without one of classes that have names.
+export const NO_VALUE = 'no value';
 
 /// By the clusters of a job's table of labels, whose rows are those of the data.
 export function byLabels(title: string, labels: Columns): Colouring {
@@ -35,6 +39,24 @@ export function byLabels(title: string, labels: Columns): Colouring {
   const probability = labels.columns.find((column) => column.name === 'probability');
   if (!cluster || cluster.kind === 'text') throw new Error(`${title}: its labels have no column of clusters`);
   return clustersOf(title, cluster.values, probability?.kind === 'number' ? probability.values : null);
+}
+
+/// What a job says of its clusters beside the labels: a name of each, and the rows that lie out of the ordinary, by their id and distance among the labels.
+export function describe(colouring: Colouring, labels: Columns, centers: Columns | null, outliers: Columns | null): void {
+  const of = (table: Columns, name: string) => table.columns.find((column) => column.name === name)?.values;
+  if (centers) {
+    const [numbers, names] = [of(centers, 'cluster'), of(centers, 'name')];
+    const about = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), String(names?.[row] ?? '')]));
+    for (const group of colouring.groups) group.about ??= about.get(group.number) || undefined;
+  }
+  if (!outliers?.rows) return;
+  const [ids, distances] = [of(labels, 'id'), of(labels, 'distance')];
+  const rowOf = new Map<string, number>();
+  for (let row = 0; row < labels.rows; row++) rowOf.set(`${ids?.[row]} ${distances?.[row]}`, row);
+  const [keys, far, cluster, columns] = ['id', 'distance', 'cluster', 'columns'].map((name) => of(outliers, name));
+  colouring.outliers = Array.from({ length: outliers.rows }, (_, at) => ({
+    row: rowOf.get(`${keys?.[at]} ${far?.[at]}`) ?? -1, cluster: Number(cluster?.[at]), about: String(columns?.[at] ?? ''),
+  })).filter(({ row }) => row >= 0);
 }
 
 /// By the number of the cluster of each row, below 0 for none. Clusters may have names.
@@ -51,7 +73,7 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
   const groups: Group[] = numbers.map((number) => ({ name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number] }));
   if (counts.has(-1)) {
     place.set(-1, groups.length);
-    groups.push({ name: NO_CLUSTER, number: -1, rows: counts.get(-1)! });
+    groups.push({ name: names ? NO_VALUE : NO_CLUSTER, number: -1, rows: counts.get(-1)! });
   }
   for (let row = 0; row < rows; row++) groupOf[row] = place.get(labels[row] >= 0 ? labels[row] : -1)!;
   return { title, groupOf, groups, scale: null, probability };
@@ -71,8 +93,11 @@ export function byColumn(column: Column): Colouring {
   if (counts.size <= most) {
     const values = [...counts.entries()].sort(([a, x], [b, y]) => (typeof a === 'number' ? a - (b as number) : y - x));
     const place = new Map(values.map(([value], at) => [value, at]));
-    for (let row = 0; row < rows; row++) groupOf[row] = place.get(column.values[row]) ?? -1;
-    const groups = values.map(([value, number], at) => ({ name: typeof value === 'number' ? figure(value) : value, number: at, rows: number }));
+    const groups: Group[] = values.map(([value, number], at) => ({ name: typeof value === 'number' ? figure(value) : value, number: at, rows: number }));
+    for (let row = 0; row < rows; row++) groupOf[row] = place.get(column.values[row]) ?? groups.length;
+    // Rows without a value can be picked and hidden as those of a value can.
+    const gaps = rows - values.reduce((sum, [, number]) => sum + number, 0);
+    if (gaps > 0 && groups.length > 0) groups.push({ name: NO_VALUE, number: -1, rows: gaps });
     return { title: column.name, groupOf, groups, scale: null, probability: null };
   }
   if (column.kind === 'text') throw new Error(`${column.name} has more than ${GROUPS_MAX} different values. Choose another column.`);
@@ -89,7 +114,7 @@ export function byColumn(column: Column): Colouring {
   const scaled = (value: number) => (isLog ? Math.log(Math.max(value, least) / least) / Math.log(high / least) : (value - low) / (high - low || 1));
   const place = new Float32Array(rows);
   for (let row = 0; row < rows; row++) place[row] = scaled(column.values[row]);
-  return { title: column.name, groupOf, groups: [], scale: { place, low, high, isLog }, probability: null };
+  return { title: column.name, groupOf, groups: [], scale: { place, low, high, isLog, gaps: rows - number }, probability: null };
 }
 
 export function groupColour(group: Group | undefined, theme: Theme): string {

@@ -10,7 +10,7 @@ import { groundOfPage, Save, standalone } from './save.tsx';
 
 export { Chart };
 
-const HEIGHT = { strip: 34, tree: 180 };
+const HEIGHT = { strip: 34, tree: 180, branch: 34 };
 const ROOM = { left: 12, right: 12 };
 /// Milliseconds from one step to the next while it plays.
 const PACE = 90;
@@ -93,8 +93,8 @@ function Tree({ falling, lasting, splits, now, look }: { falling: Step[]; lastin
   const across = wide.value - ROOM.left - ROOM.right;
   const x = (temperature: number) => ROOM.left + (across * Math.log(hot / Math.min(hot, Math.max(cold, temperature)))) / Math.log(hot / cold);
   const hasTree = branches.length > 1;
-  const top = hasTree ? HEIGHT.tree : 0;
-  const y = (place: number) => 12 + ((HEIGHT.tree - 28) * (place + 0.5)) / branches.length;
+  const top = hasTree ? Math.min(HEIGHT.tree, 28 + HEIGHT.branch * branches.length) : 0;
+  const y = (place: number) => 12 + ((top - 28) * (place + 0.5)) / branches.length;
   const end = until ?? cold;
   const height = top + HEIGHT.strip;
   const longest = widest(lasting);

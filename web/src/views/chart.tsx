@@ -27,7 +27,7 @@ export interface Line {
 }
 
 const HEIGHT = 220;
-/// How wide a chart has to be for its legend.
+/// How wide a chart has to be to say that its axis falls, beside its legend.
 const LEGEND = 420;
 const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 
@@ -44,7 +44,8 @@ export function ticks(low: number, high: number, most: number): number[] {
   return found;
 }
 
-function tens(low: number, high: number, most: number): number[] {
+/// About `most` powers of ten between two others above 0, or finer where there are few.
+export function tens(low: number, high: number, most: number): number[] {
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   if (last - first < 2) {
@@ -155,7 +156,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
               </text>
             ))}
             <text x={wide - ROOM.right} y={HEIGHT - 4} text-anchor="end">
-              {isFalling ? `${xName}, falling →` : xName}
+              {isFalling ? `${xName}${wide >= LEGEND ? ', falling' : ''} →` : xName}
             </text>
             {marks && marks.at.filter((value) => value >= lowX && value <= highX).map((value) => (
               <path key={value} class="split" d={`M${(pixelX(value) - 3.2).toFixed(1)} ${HEIGHT - ROOM.bottom + 5.5}h6.4l-3.2 -5z`} />
@@ -166,7 +167,7 @@ export function Chart({ title, xName, x, y, isLogX, isLogY, isFalling, isStepped
                 <text x={ROOM.left + 11} y={HEIGHT - 4}>{marks.name}</text>
               </g>
             )}
-            {isLater && wide >= LEGEND && (
+            {isLater && (
               <g>
                 <path class="curve later" d={`M${ROOM.left + (marks?.at.length ? 62 : 0)} ${HEIGHT - 8}h18`} />
                 <text x={ROOM.left + (marks?.at.length ? 86 : 24)} y={HEIGHT - 4}>hardening</text>

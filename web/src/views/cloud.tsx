@@ -4,12 +4,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
-import { onSphere, type Cloud } from '../points/cloud.ts';
+import { axesOf, onSphere, type Cloud } from '../points/cloud.ts';
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
 import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
 import { figure } from '../state/words.ts';
-import { ticks } from './chart.tsx';
+import { tens, ticks } from './chart.tsx';
 import { element, standalone } from './save.tsx';
 
 export type Tool = 'move' | 'lasso' | 'box';
@@ -59,6 +59,8 @@ interface Props {
   isEqual: boolean;
   pointWidth: number;
   names: string[];
+  /// Which axes have logarithms to the base of ten.
+  logs?: boolean[];
   summary: string;
   caption: string;
   marks: Mark[];
@@ -79,8 +81,10 @@ const MOVING_MAX = 250_000;
 const HOVER_MAX = 400_000;
 /// How near the pointer has to be to a point, in pixels of the page.
 const REACH = 12;
-/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there.
+/// Room around a fitted cloud, across and upwards, in pixels of the page: axes and tools stand there; on a phone the tools stand below.
 const MARGIN = [58, 40];
+const MARGIN_OF_PHONE = [44, 40];
+const PHONE = 460;
 
 export function CloudView(props: Props) {
   const { cloud, paint, theme, tool, isEqual, pointWidth, names } = props;
@@ -124,7 +128,8 @@ export function CloudView(props: Props) {
   };
   const whole = () => {
     const { cloud, isEqual } = latest.current;
-    move(fit(cloud, size.peek(), startTurn(cloud), MARGIN.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
+    const margin = size.peek().width / ratio.current < PHONE ? MARGIN_OF_PHONE : MARGIN;
+    move(fit(cloud, size.peek(), startTurn(cloud), margin.map((one) => one * ratio.current) as [number, number], isEqual || cloud.shape !== 'plane'));
     state.current.isFitted = true;
   };
 
@@ -309,7 +314,7 @@ export function CloudView(props: Props) {
       onKeyDown={keys}
     >
       {over && size.value.width > 0 && (
-        <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme}
+        <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme} logs={props.logs}
           degrees={props.degrees} outlines={props.outlines} ground={props.ground} />
       )}
       {tip && hovered.value && (
@@ -352,8 +357,8 @@ function startTurn(cloud: Cloud): number[] {
 }
 
 /// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
-function Over({ cloud, camera, size, ratio, names, marks, picked, drawing, theme, degrees, outlines, ground }: {
-  cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; marks: Mark[]; picked: number; drawing: [number, number][] | null; theme: Theme;
+function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing, theme, degrees, outlines, ground }: {
+  cloud: Cloud; camera: Camera; size: Size; ratio: number; names: string[]; logs?: boolean[]; marks: Mark[]; picked: number; drawing: [number, number][] | null; theme: Theme;
   degrees?: Degrees; outlines?: Outline[] | null; ground?: Ground;
 }) {
   const [width, height] = [size.width / ratio, size.height / ratio];
@@ -367,8 +372,8 @@ function Over({ cloud, camera, size, ratio, names, marks, picked, drawing, theme
     <svg class="over" width={width} height={height} aria-hidden="true">
       {cloud.shape === 'plane' && ground && <Cells ground={ground} plane={planeOf(cloud, camera, size, ratio)} />}
       {cloud.shape === 'plane' && outlines && <Outlines outlines={outlines} plane={planeOf(cloud, camera, size, ratio)} theme={theme} />}
-      {cloud.shape === 'plane' && <Axes plane={planeOf(cloud, camera, size, ratio)} size={size} ratio={ratio} names={names} degrees={degrees} />}
-      {cloud.shape === 'space' && <Edges names={names} pixel={pixel} width={width} height={height} />}
+      {cloud.shape === 'plane' && <Axes plane={planeOf(cloud, camera, size, ratio)} size={size} ratio={ratio} names={names} logs={logs} degrees={degrees} />}
+      {cloud.shape === 'space' && <Edges cloud={cloud} names={names} pixel={pixel} width={width} height={height} />}
       {cloud.shape === 'sphere' && <Graticule camera={camera} size={size} pixel={pixel} />}
       {shown.map(({ mark, at: [x, y] }) => (
         <g key={mark.text} class="mark" transform={`translate(${x} ${y})`}>
@@ -441,14 +446,20 @@ function degree(value: number, positive: string, negative: string): string {
   return value === 0 || Math.abs(value) === 180 ? text : `${text} ${value > 0 ? positive : negative}`;
 }
 
-function Axes({ plane, size, ratio, names, degrees }: { plane: Plane; size: Size; ratio: number; names: string[]; degrees?: Degrees }) {
+/// Round values and their logarithms between two logarithms.
+function decades(low: number, high: number, most: number): [number, string][] {
+  const held = (power: number) => 10 ** Math.min(300, Math.max(-300, power));
+  return tens(held(low), held(high), most).map((value) => [Math.log10(value), figure(value, 6)]);
+}
+
+function Axes({ plane, size, ratio, names, logs = [], degrees }: { plane: Plane; size: Size; ratio: number; names: string[]; logs?: boolean[]; degrees?: Degrees }) {
   const { toX, toY, fromX, fromY } = plane;
   const [width, height] = [size.width / ratio, size.height / ratio];
   const most = [Math.max(2, Math.floor(width / 110)), Math.max(2, Math.floor(height / 80))];
   const across: [number, string][] = degrees
     ? meridians(toX(0), toX(width), most[0], degrees.breaks)
-    : ticks(toX(0), toX(width), most[0]).map((value) => [value, figure(value, 6)]);
-  const upwards: [number, string][] = ticks(toY(height), toY(0), most[1]).map((value) => [value, degrees ? degree(value, 'N', 'S') : figure(value, 6)]);
+    : logs[0] ? decades(toX(0), toX(width), most[0]) : ticks(toX(0), toX(width), most[0]).map((value) => [value, figure(value, 6)]);
+  const upwards: [number, string][] = logs[1] ? decades(toY(height), toY(0), most[1]) : ticks(toY(height), toY(0), most[1]).map((value) => [value, degrees ? degree(value, 'N', 'S') : figure(value, 6)]);
   // A gutter lies behind what is left of it: its place is that of its lower end.
   let shift = 0;
   const gutters = (degrees?.breaks ?? []).map(([from, to, gutter]) => {
@@ -529,9 +540,9 @@ function Cells({ ground, plane: { fromX, fromY } }: { ground: Ground; plane: Pla
   );
 }
 
-function Edges({ names, pixel, width, height }: { names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
-  const [ox, oy] = pixel(-1, -1, -1);
-  const ends: [number, number, number][] = [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]];
+function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: string[]; width: number; height: number; pixel: (x: number, y: number, z: number) => readonly [number, number, number] }) {
+  const [origin, ...ends] = axesOf(cloud);
+  const [ox, oy] = pixel(...origin);
   return (
     <g class="axis">
       {ends.map((end, at) => {

@@ -8,7 +8,7 @@ import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { formName } from '../state/upload.ts';
 import { bytes, count } from '../state/words.ts';
-import { Trouble } from './fault.tsx';
+import { Trouble, Warnings } from './fault.tsx';
 import { Incoming } from './incoming.tsx';
 import { Grid, Rows } from './table.tsx';
 
@@ -58,7 +58,7 @@ export default function Data() {
           </div>
         </div>
         {found.length === 0 ? (
-          <p class="empty">{names.length ? 'No data set has this in its name.' : 'No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS.'}</p>
+          <p class="empty">{names.length ? 'No data set has this in its name.' : 'No data set yet. Drop a file above: CSV, TSV, Excel, Parquet, Arrow, NPY, FASTA or FPS. Then run a method on it, and explore what it finds.'}</p>
         ) : (
           <div class="scroll" tabIndex={0} role="region" aria-label="Data sets">
             <table>
@@ -67,7 +67,7 @@ export default function Data() {
                   <th scope="col">Name</th>
                   <th scope="col" class="number">Rows</th>
                   <th scope="col" class="number roomy">Columns</th>
-                  <th scope="col" class="number">Size</th>
+                  <th scope="col" class="number roomy">Size</th>
                   <th scope="col" class="roomy">From</th>
                   <th scope="col"><span class="unseen">Actions</span></th>
                 </tr>
@@ -140,7 +140,7 @@ function Line({ name, dataset, isOn }: { name: string; dataset: Dataset; isOn: b
       </td>
       <td class="number">{count(dataset.rows)}</td>
       <td class="number roomy">{count(dataset.columns.length)}</td>
-      <td class="number">{bytes(dataset.bytes)}</td>
+      <td class="number roomy">{bytes(dataset.bytes)}</td>
       <td class="soft roomy">{origin(dataset.source)}</td>
       <td class="actions">
         {canBeDrawn(dataset) && <a class="button" href={written('explore', { data: name })}>Explore<span class="unseen"> {name}</span></a>}
@@ -202,8 +202,8 @@ function Detail({ path, name, dataset }: { path: string; name: string; dataset: 
           </p>
         </div>
         <div class="tools">
-          {canBeDrawn(dataset) && <a class="button first" href={written('explore', { data: name })}>Explore</a>}
-          <a class="button" href={written('jobs', { new: '1', data: name })}>Run a method</a>
+          <a class="button first" href={written('jobs', { new: '1', data: name })}>Run a method</a>
+          {canBeDrawn(dataset) && <a class="button" href={written('explore', { data: name })}>Explore</a>}
           <button type="button" onClick={save}>Save as CSV</button>
           <button type="button" onClick={() => (to.value = to.value === null ? name : null)}>Rename</button>
           {isSure.value ? (
@@ -231,15 +231,17 @@ function Detail({ path, name, dataset }: { path: string; name: string; dataset: 
         </form>
       )}
       <Trouble error={error.value} />
-      {dataset.warnings?.map((warning) => (
-        <p class="warning" key={warning}>{warning}</p>
-      ))}
+      <Warnings of={dataset.warnings} />
       {dataset.account && (
-        <Grid
-          caption="The columns"
-          names={['column', 'role', 'read as', 'missing', 'range', 'why']}
-          rows={dataset.account.map((of) => [of.name, of.role, of.read_as, of.missing, of.range, of.reason ?? ''])}
-        />
+        <>
+          <h3>Columns</h3>
+          <Grid
+            caption="The columns"
+            names={['column', 'role', 'read as', 'missing', 'range', 'why']}
+            rows={dataset.account.map((of) => [of.name, of.role, of.read_as, of.missing, of.range, of.reason ?? ''])}
+          />
+          <h3 class="next">Rows</h3>
+        </>
       )}
       <Rows datasets={path} name={name} caption={`Rows of ${name}`} version={dataset.content} />
     </section>

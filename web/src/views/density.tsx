@@ -1,6 +1,7 @@
 // How often two quantities came together: a Shepard diagram.
 
-import { useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
 import { figure } from '../state/words.ts';
 import { ticks } from './chart.tsx';
 import { groundOfPage, Save, standalone } from './save.tsx';
@@ -14,37 +15,46 @@ export interface DensityFigure {
   ends: [number, number];
 }
 
-const [WIDTH, HEIGHT] = [720, 420];
+const WIDEST = 720;
 const ROOM = { left: 62, right: 12, top: 10, bottom: 40 };
 
 export function Density({ title, bins, counts, names, ends }: DensityFigure) {
   const picture = useRef<SVGSVGElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
+  const wide = useSignal(WIDEST);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (wide.value = Math.min(WIDEST, Math.max(240, Math.round(entry.contentRect.width)))));
+    watch.observe(frame.current!);
+    return () => watch.disconnect();
+  }, []);
+  const width = wide.value;
+  const height = Math.round(Math.max(260, width * 0.58));
   const most = Math.log1p(counts.reduce((a, b) => Math.max(a, b), 1));
-  const [across, upwards] = [WIDTH - ROOM.left - ROOM.right, HEIGHT - ROOM.top - ROOM.bottom];
+  const [across, upwards] = [width - ROOM.left - ROOM.right, height - ROOM.top - ROOM.bottom];
   const x = (value: number) => ROOM.left + (across * value) / (ends[0] || 1);
-  const y = (value: number) => HEIGHT - ROOM.bottom - (upwards * value) / (ends[1] || 1);
+  const y = (value: number) => height - ROOM.bottom - (upwards * value) / (ends[1] || 1);
   const end = Math.min(...ends);
   return (
-    <div class="density">
-      <div class="tools under"><Save name={title} make={() => standalone(picture.current!, WIDTH, HEIGHT, groundOfPage())} /></div>
-      <svg ref={picture} class="plot" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={`${title}: ${names[1]} against ${names[0]}`}>
+    <div class="density" ref={frame}>
+      <div class="tools under"><Save name={title} make={() => standalone(picture.current!, width, height, groundOfPage())} /></div>
+      <svg ref={picture} class="plot" width={width} height={height} role="img" aria-label={`${title}: ${names[1]} against ${names[0]}`}>
         <g class="bins">
           {counts.map((number, at) => {
             if (!number) return null;
             const [column, row] = [at % bins, Math.floor(at / bins)];
             const opacity = 0.1 + (0.9 * Math.log1p(number)) / most;
             return (
-              <rect key={at} x={ROOM.left + (column * across) / bins} y={HEIGHT - ROOM.bottom - ((row + 1) * upwards) / bins} width={across / bins} height={upwards / bins} fill-opacity={opacity.toFixed(3)}>
+              <rect key={at} x={ROOM.left + (column * across) / bins} y={height - ROOM.bottom - ((row + 1) * upwards) / bins} width={across / bins} height={upwards / bins} fill-opacity={opacity.toFixed(3)}>
                 <title>{`${names[0]} ${figure((column * ends[0]) / bins, 3)} to ${figure(((column + 1) * ends[0]) / bins, 3)}, ${names[1]} ${figure((row * ends[1]) / bins, 3)} to ${figure(((row + 1) * ends[1]) / bins, 3)}: ${figure(number)} pairs`}</title>
               </rect>
             );
           })}
         </g>
-        {ticks(0, ends[0], 6).map((value) => <text key={`x${value}`} x={x(value)} y={HEIGHT - ROOM.bottom + 17} text-anchor="middle">{figure(value, 4)}</text>)}
+        {ticks(0, ends[0], Math.max(2, Math.floor(width / 110))).map((value) => <text key={`x${value}`} x={x(value)} y={height - ROOM.bottom + 17} text-anchor="middle">{figure(value, 4)}</text>)}
         {ticks(0, ends[1], 5).map((value) => <text key={`y${value}`} x={ROOM.left - 8} y={y(value) + 4} text-anchor="end">{figure(value, 4)}</text>)}
-        <path class="axis" d={`M${ROOM.left} ${ROOM.top}V${HEIGHT - ROOM.bottom}H${WIDTH - ROOM.right}`} />
+        <path class="axis" d={`M${ROOM.left} ${ROOM.top}V${height - ROOM.bottom}H${width - ROOM.right}`} />
         <path class="ideal" d={`M${x(0)} ${y(0)}L${x(end)} ${y(end)}`} />
-        <text x={WIDTH - ROOM.right} y={HEIGHT - 6} text-anchor="end">{names[0]} →</text>
+        <text x={width - ROOM.right} y={height - 6} text-anchor="end">{names[0]} →</text>
         <text x={ROOM.left + 8} y={ROOM.top + 10}>↑ {names[1]}</text>
       </svg>
     </div>

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { readColumns, type Columns } from '../api/columns.ts';
-import { byLabels } from '../state/clusters.ts';
+import { byLabels, describe } from '../state/clusters.ts';
 import { datasetsPath, documentOf, methods, type Dataset, type Datasets, type Jobs } from '../state/node.ts';
 import { route, settle, written } from '../state/route.ts';
 import { upload } from '../state/upload.ts';
@@ -91,7 +91,17 @@ function labelSources(path: string, document: Datasets, name: string, rows: numb
       const isOfThese = Object.values(job.inputs).includes(name) || /\/(positions|places)$/.test(name);
       if (!isOfThese) continue;
       const title = `clusters of ${id}`;
-      const load = async (signal: AbortSignal) => byLabels(title, await readColumns(path, labels, rows, () => {}, signal));
+      const { centers, outliers } = job.outputs;
+      const load = async (signal: AbortSignal) => {
+        const read = (table: string | undefined) => {
+          const of = table ? (document.datasets[table]?.rows ?? 0) : 0;
+          return of ? readColumns(path, table!, of, () => {}, signal) : null;
+        };
+        const [found, named, far] = await Promise.all([read(labels), read(centers), read(outliers)]);
+        const colouring = byLabels(title, found!);
+        describe(colouring, found!, named, far);
+        return colouring;
+      };
       found.push({ key: `job:${service.path}|${id}`, title, version: labels, load });
     }
   }
@@ -106,7 +116,7 @@ function Explored({ path, name, dataset, columns, choice }: { path: string; name
     const reading = { ...(gaps ? { gaps } : {}), ...(texts.length === 1 && !gaps ? { id: texts[0].name } : {}) };
     return (await upload(path, target, 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
   };
-  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], isEqual: /\/(positions|places)$/.test(name), save }), [columns]);
+  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], find: written('jobs', { new: '1', data: name }), isEqual: /\/(positions|places)$/.test(name), save }), [columns]);
   const source: Source = { ...fixed, sources: labelSources(path, document, name, columns.rows) };
   return <Scene source={source} settings={route.value.settings} settle={settle} choice={choice} />;
 }

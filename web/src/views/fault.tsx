@@ -3,6 +3,12 @@
 import { Fault } from '../api/http.ts';
 import { cure } from '../state/words.ts';
 
+/// What somebody who has the data should know, in one box.
+export function Warnings({ of }: { of?: string[] }) {
+  if (!of?.length) return null;
+  return <ul class="warning">{of.map((warning) => <li key={warning}>{warning}</li>)}</ul>;
+}
+
 export function Trouble({ error, code }: { error: unknown; code?: string }) {
   if (!error) return null;
   const text = error instanceof Error ? error.message : String(error);

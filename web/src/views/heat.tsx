@@ -10,10 +10,12 @@ import { element, groundOfPage, Save, standalone } from './save.tsx';
 
 export interface HeatFigure {
   title: string;
-  /// Cells a side, and the shade of each: 0 to 254 of the largest mean, 255 where no pair is known.
+  /// Cells a side, and the shade of each: 0 to 254 of `largest`, 255 where no pair is known.
   cells: number;
   levels: Uint8Array;
   largest: number;
+  /// The largest mean of all, where a few so large ones share the brightest shade.
+  beyond?: number | null;
   /// The clusters in the order of the picture, each with its share of the side.
   blocks: { cluster: number; from: number; to: number; items: number }[];
   /// Means between clusters, block by block; NaN where no pair is known.
@@ -29,7 +31,7 @@ const LARGEST = 760;
 /// How high a block has to be for its number, in pixels.
 const NUMBERED = 13;
 
-export function Heat({ title, cells, levels, largest, blocks, between, tree, ids }: HeatFigure) {
+export function Heat({ title, cells, levels, largest, beyond, blocks, between, tree, ids }: HeatFigure) {
   const theme = themeSignal.value;
   const frame = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -45,7 +47,7 @@ export function Heat({ title, cells, levels, largest, blocks, between, tree, ids
   const side = wide.value - ROOM.left - 2;
   const blockAt = (part: number) => blocks.findIndex(({ to }) => part < to);
   const read = () => {
-    if (!at.value) return `From 0 (dark) to ${figure(largest, 4)} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
+    if (!at.value) return `From 0 (dark) to ${figure(largest, 4)}${beyond ? ` and more, up to ${figure(beyond, 4)},` : ''} (bright). Point at the picture, or use the arrow keys, for two items and their clusters.`;
     const [x, y] = at.value;
     const [a, b] = [blockAt(y), blockAt(x)];
     const [row, column] = [Math.min(cells - 1, Math.floor(y * cells)), Math.min(cells - 1, Math.floor(x * cells))];
@@ -54,7 +56,7 @@ export function Heat({ title, cells, levels, largest, blocks, between, tree, ids
     const pair = ids ? `${of(y)} and ${of(x)}${cells < ids.length ? ' and those beside them' : ''}: ` : '';
     const mean = between[a * blocks.length + b];
     const where = a === b ? `within cluster ${blocks[a].cluster}` : `between clusters ${blocks[a].cluster} and ${blocks[b].cluster}`;
-    return `${pair}${level === 255 ? 'not known' : figure((level / 254) * largest, 3)}; mean ${where} ${Number.isFinite(mean) ? figure(mean, 4) : 'not known'}.`;
+    return `${pair}${level === 255 ? 'not known' : `${beyond && level === 254 ? 'at least ' : ''}${figure((level / 254) * largest, 3)}`}; mean ${where} ${Number.isFinite(mean) ? figure(mean, 4) : 'not known'}.`;
   };
   const point = (event: PointerEvent) => {
     const box = canvas.current!.getBoundingClientRect();

@@ -24,6 +24,19 @@ const FORMATS: [RegExp, string][] = [
   [/\.(json|jsonl|ndjson)(\.gz)?$/i, 'table'],
 ];
 
+/// What those formats take that are easily taken for each other.
+const ABOUT: Record<string, string> = { csv: 'plain numbers', tsv: 'plain numbers', table: 'numbers, texts, gaps' };
+
+/// The columns that a format can keep.
+function usable(found: Look | null, format: string): Set<string> {
+  return new Set(found?.names.filter((_, at) => format === 'table' || found.kinds[at] === 'number') ?? []);
+}
+
+function headed({ above, hasNames }: Look): string {
+  if (!hasNames) return 'no names in the first row';
+  return above === 0 ? 'names in the first row' : `names in line ${above + 1}, below ${above === 1 ? 'a title' : `${above} lines`}`;
+}
+
 /// How much of a file is looked at, in bytes.
 const LOOKED_AT = 64 << 10;
 
@@ -75,15 +88,17 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
     const chosenFormat = known.includes(guess) ? guess : 'csv';
     const isText = guess === 'csv' || guess === 'tsv';
     const found = isText ? look(await beginning(chosen)) : null;
+    // Texts, dates and numbers as people write them are kept by one form alone.
+    const isTable = found !== null && !found.isPlain && known.includes('table');
     batch(() => {
       file.value = chosen;
       formName.value = null;
       formats.value = known;
-      format.value = chosenFormat;
+      format.value = isTable ? 'table' : chosenFormat;
       seen.value = found;
       name.value = nameOf(chosen.name);
-      kept.value = new Set(found?.names.filter((_, at) => found.kinds[at] === 'number') ?? []);
-      id.value = '';
+      kept.value = usable(found, format.value);
+      id.value = isTable && found.ids >= 0 ? found.names[found.ids] : '';
       weights.value = '';
       gaps.value = found?.hasGaps ?? false;
       replace.value = false;
@@ -93,13 +108,13 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
   };
   const send = async () => {
     const [content, found] = [file.value!, seen.value];
-    const numbers = found?.names.filter((_, at) => found.kinds[at] === 'number') ?? [];
-    const isChosen = found && (kept.value.size !== numbers.length || numbers.some((column) => !kept.value.has(column)));
+    const all = usable(found, format.value);
+    const isChosen = found && (kept.value.size !== all.size || [...all].some((column) => !kept.value.has(column)));
     const reading = {
       ...(isChosen ? { columns: found.names.filter((column) => kept.value.has(column)) } : {}),
       ...(id.value ? { id: id.value } : {}),
       ...(weights.value ? { weights: weights.value } : {}),
-      ...(gaps.value ? { gaps: true } : {}),
+      ...(gaps.value && format.value !== 'table' ? { gaps: true } : {}),
     };
     stop.value = new AbortController();
     error.value = null;
@@ -120,6 +135,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
   };
 
   const found = seen.value;
+  const isTable = format.value === 'table';
   const isTaken = names.includes(name.value.trim());
   const isWrongName = !/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)*$/.test(name.value.trim());
   const isBusy = sent.value !== null;
@@ -169,7 +185,7 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
               <h2>{file.value.name}</h2>
               <p class="note">
                 {bytes(file.value.size)}
-                {found ? `; ${found.names.length} columns, ${found.hasNames ? 'names in the first row' : 'no names in the first row'}` : ''}
+                {found ? `; ${count(found.names.length)} ${found.names.length === 1 ? 'column' : 'columns'}, ${headed(found)}` : ''}
               </p>
             </div>
           </div>
@@ -181,10 +197,12 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
             </label>
             <label>
               Format
-              <select value={format.value} onChange={(event) => (format.value = event.currentTarget.value)}>
-                {formats.value.map((one) => <option key={one}>{one}</option>)}
+              <select
+                value={format.value}
+                onChange={(event) => batch(() => ([format.value, kept.value] = [event.currentTarget.value, usable(found, event.currentTarget.value)]))}
+              >
+                {formats.value.map((one) => <option key={one} value={one}>{one}{ABOUT[one] ? `: ${ABOUT[one]}` : ''}</option>)}
               </select>
-              {found && format.value !== 'table' && <span class="faint">"table" keeps texts, dates and gaps too</span>}
             </label>
             {found && (
               <>
@@ -205,10 +223,12 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
               </>
             )}
           </div>
-          <label class="check">
-            <input type="checkbox" checked={gaps.value} onChange={(event) => (gaps.value = event.currentTarget.checked)} />
-            Values may be missing{found?.hasGaps ? ' (some of the first rows have none)' : ''}
-          </label>
+          {!isTable && (
+            <label class="check">
+              <input type="checkbox" checked={gaps.value} onChange={(event) => (gaps.value = event.currentTarget.checked)} />
+              Values may be missing{found?.hasGaps ? ' (some of the first rows have none)' : ''}
+            </label>
+          )}
           {isTaken && (
             <label class="check">
               <input type="checkbox" checked={replace.value} onChange={(event) => (replace.value = event.currentTarget.checked)} />
@@ -217,14 +237,14 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
           )}
           {found && (
             <fieldset>
-              <legend>Columns to keep: numbers that methods can use</legend>
+              <legend>{isTable ? 'Columns to keep' : 'Columns to keep: numbers that methods can use'}</legend>
               <div class="columns">
                 {found.names.map((column, at) => (
                   <label class="check" key={`${at} ${column}`}>
                     <input
                       type="checkbox"
                       checked={kept.value.has(column)}
-                      disabled={found.kinds[at] !== 'number'}
+                      disabled={!isTable && found.kinds[at] !== 'number'}
                       onChange={(event) => {
                         const next = new Set(kept.value);
                         if (event.currentTarget.checked) next.add(column);
@@ -264,6 +284,11 @@ export function Incoming({ datasets, names }: { datasets: string; names: string[
             <button type="submit" class="first" disabled={isBusy || isWrongName || (isTaken && !replace.value) || (found !== null && kept.value.size === 0)}>
               Bring it in
             </button>
+            {found !== null && kept.value.size === 0 && (
+              <span class="complaint">
+                {isTable || !formats.value.includes('table') ? 'Choose a column to keep.' : 'No column has plain numbers. Choose the format "table", which reads numbers as people write them.'}
+              </span>
+            )}
             <button type="button" onClick={() => (isBusy ? stop.value?.abort() : ((file.value = null), (formName.value = null)))}>
               {isBusy ? 'Stop' : 'Cancel'}
             </button>

@@ -2,14 +2,15 @@
 
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { post } from '../api/http.ts';
+import { ask, hasToken, post, query, root } from '../api/http.ts';
 import { readRows } from '../api/rows.ts';
 import { description, fields as fieldsOf, type Field } from '../api/schema.ts';
+import { download } from '../state/download.ts';
 import { datasetsPath, documentOf, heardOf, methods, type Datasets, type Job, type Jobs, type Service } from '../state/node.ts';
 import { say } from '../state/notice.ts';
 import { go, route, written } from '../state/route.ts';
 import { capital, count, duration, figure, when, words } from '../state/words.ts';
-import { Trouble } from './fault.tsx';
+import { Trouble, Warnings } from './fault.tsx';
 import { Options, isRight, options, type Typed } from './form.tsx';
 import { Rows } from './table.tsx';
 
@@ -20,6 +21,11 @@ interface Listed {
 }
 
 const PAGE = 50;
+
+/// The tables of a result that are looked at first.
+const ORDER = ['centers', 'components', 'outliers', 'marks', 'numbers', 'labels'];
+/// Tables of results whose names say little to somebody who has not read the manual.
+const TITLES: Record<string, string> = { centers: 'clusters', history: 'each step', labels: 'cluster of each row', marks: 'what sets them apart', numbers: 'other numbers of clusters' };
 
 /// Curves come when the first is wanted: the first view of the page does without them.
 const curves = signal<typeof import('./anneal.tsx') | null>(null);
@@ -172,8 +178,9 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
   return (
     <>
       {job.state === 'done' && (job.outputs.labels || job.outputs.positions || job.outputs.places) && (
-        <a class="button" href={written('explore', exploring(service, id, job))}>Explore{name}</a>
+        <a class={isShort ? 'button' : 'button first'} href={written('explore', exploring(service, id, job))}>Explore{name}</a>
       )}
+      {job.state === 'done' && job.outputs.report && !isShort && <Report service={service} id={id} />}
       {mayStop && <button type="button" onClick={() => act('cancel', `Asked ${id} to stop.`)}>Cancel{name}</button>}
       {mayResume && <button type="button" onClick={() => act('resume', `${id} goes on.`)}>Resume{name}</button>}
       {!isShort && !mayStop && (
@@ -184,6 +191,18 @@ function Actions({ service, id, job, isShort }: Listed & { isShort?: boolean }) 
       <Trouble error={error.value} />
     </>
   );
+}
+
+/// The page of a finished job, which needs no node. With a token it is saved, since a link carries none.
+function Report({ service, id }: { service: string; id: string }) {
+  const address = query(`${service}:report`, { job: id });
+  if (!hasToken()) return <a class="button" href={new URL(address.slice(1), root).href} target="_blank" rel="noopener">Report</a>;
+  const save = () =>
+    ask(address, { accept: 'text/html' })
+      .then((answer) => answer.blob())
+      .then((page) => download(`${id}.html`, page))
+      .catch((caught) => say(String(caught.message ?? caught)));
+  return <button type="button" onClick={save}>Save report</button>;
 }
 
 /// Where the result of a job can be looked at: its points with its labels, or the positions that it found.
@@ -204,7 +223,8 @@ function Detail({ service, id, job }: Listed) {
     const timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => clearInterval(timer);
   }, [job.state]);
-  const tables = Object.keys(job.outputs).filter((name) => name !== 'model');
+  const rank = (name: string) => (ORDER.includes(name) ? ORDER.indexOf(name) : ORDER.length);
+  const tables = Object.keys(job.outputs).filter((name) => name !== 'model' && name !== 'report').sort((a, b) => rank(a) - rank(b));
   const shown = table.value ?? (tables.includes('centers') ? 'centers' : tables.find((name) => name !== 'labels') ?? tables[0]);
   const told = Object.entries(job.options).filter(([, value]) => value !== null);
   const fraction = job.progress?.fraction ?? 0;
@@ -213,6 +233,22 @@ function Detail({ service, id, job }: Listed) {
   const left = fraction > 0.05 && spent > 0 ? (spent / fraction) * (1 - fraction) : null;
   const x = progress.map((one) => one.figures.temperature ?? NaN);
   const history = job.outputs.history;
+  // Gaps of an ordinary table are faults until somebody lets them be filled.
+  const isTable = Object.values(job.inputs).some((name) => datasets && documentOf<Datasets>(datasets).value?.datasets[name]?.account);
+  const mayPrepare = isTable && job.options.auto === false && /NaN|finite/.test(job.fault?.reason ?? '');
+  const tablesOf = job.state === 'done' && datasets && tables.length > 0 && (
+    <>
+      <div class="tabs" role="group" aria-label="Tables of the result">
+        {tables.map((name) => (
+          <button type="button" key={name} aria-pressed={name === shown} onClick={() => (table.value = name)}>
+            {TITLES[name] ?? words(name)}
+          </button>
+        ))}
+        <a class="button" href={written('data', { set: job.outputs[shown] })}>Open as data set</a>
+      </div>
+      <Rows datasets={datasets} name={job.outputs[shown]} caption={`${capital(TITLES[shown] ?? shown)} of ${id}`} />
+    </>
+  );
   return (
     <section class="card" aria-labelledby="job-detail">
       <div class="head">
@@ -230,7 +266,8 @@ function Detail({ service, id, job }: Listed) {
         {took(job) && <span class="soft"> in {took(job)}</span>}
       </p>
       {job.fault && <Trouble error={job.fault.reason} code={job.fault.code} />}
-      {job.warnings?.map((warning) => <p class="warning" key={warning}>{warning}</p>)}
+      {job.fault && mayPrepare && <Prepare service={service} job={job} />}
+      <Warnings of={job.warnings} />
       {job.state === 'running' && job.progress && <Figures figures={job.progress.figures} />}
       {drawing && job.state === 'running' && progress.length > 1 && x.some((one) => Number.isFinite(one)) && (
         <div class="pair">
@@ -239,20 +276,8 @@ function Detail({ service, id, job }: Listed) {
         </div>
       )}
       {job.state === 'done' && job.figures && <Figures figures={job.figures} />}
+      {tablesOf}
       {job.state === 'done' && datasets && history && <History datasets={datasets} name={history} splits={job.outputs.splits} keep={(clusters, temperature) => <Keep service={service} job={job} clusters={clusters} temperature={temperature} />} />}
-      {job.state === 'done' && datasets && tables.length > 0 && (
-        <>
-          <div class="tabs" role="group" aria-label="Tables of the result">
-            {tables.map((name) => (
-              <button type="button" key={name} aria-pressed={name === shown} onClick={() => (table.value = name)}>
-                {words(name)}
-              </button>
-            ))}
-            <a class="button" href={written('data', { set: job.outputs[shown] })}>Open as data set</a>
-          </div>
-          <Rows datasets={datasets} name={job.outputs[shown]} caption={`${capital(shown)} of ${id}`} />
-        </>
-      )}
       <details>
         <summary>Options ({told.length})</summary>
         <dl class="facts">
@@ -328,13 +353,38 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
     };
   });
   if (!drawing || !over || rows.value.length < 2) return null;
-  if (annealed.value) return <drawing.Anneal {...annealed.value} unit="" keep={keep} />;
+  const title = <h3 class="next">How the result came about</h3>;
+  if (annealed.value) return <>{title}<drawing.Anneal {...annealed.value} unit="" keep={keep} /></>;
   return (
-    <div class="pair">
-      {lines.map(({ name, y }) => (
-        <drawing.Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
-      ))}
-    </div>
+    <>
+      {title}
+      <div class="pair">
+        {lines.map(({ name, y }) => (
+          <drawing.Chart key={name} title={capital(words(name))} xName={over} x={x} y={y} isLogX={over === 'temperature'} isFalling={over === 'temperature'} isStepped={name === 'clusters' || name === 'components'} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+/// Starts a job again with other options, and goes to it.
+async function again(service: string, job: Job, change: Record<string, unknown>, skipped: string[] = []): Promise<void> {
+  const told = Object.fromEntries(Object.entries(job.options).filter(([name, value]) => value !== null && !skipped.includes(name)));
+  const inputs = Object.entries(job.inputs);
+  const input = inputs.length === 1 ? inputs[0][1] : job.inputs;
+  const { job: begun } = await post<{ job: string }>(`${service}:run`, { input, options: { ...told, ...change } });
+  say(`${begun} is queued.`);
+  go('jobs', { service, job: begun });
+}
+
+function Prepare({ service, job }: { service: string; job: Job }) {
+  const error = useSignal<unknown>(null);
+  const run = () => again(service, job, { auto: true }).catch((caught) => (error.value = caught));
+  return (
+    <>
+      <p class="warning">Some values are missing. <button type="button" onClick={run}>Fill gaps and prepare the columns (auto), and run again</button></p>
+      <Trouble error={error.value} />
+    </>
   );
 }
 
@@ -342,23 +392,13 @@ function History({ datasets, name, splits, keep }: { datasets: string; name: str
 function Keep({ service, job, clusters, temperature }: { service: string; job: Job; clusters: number; temperature: number }) {
   const error = useSignal<unknown>(null);
   const run = async (change: Record<string, number>) => {
-    const skipped = new Set(['clusters', 'stop_temperature', 'stop_length', 'max_clusters']);
-    const told = Object.fromEntries(Object.entries(job.options).filter(([name, value]) => value !== null && !skipped.has(name)));
-    const inputs = Object.entries(job.inputs);
-    try {
-      error.value = null;
-      const input = inputs.length === 1 ? inputs[0][1] : job.inputs;
-      const { job: begun } = await post<{ job: string }>(`${service}:run`, { input, options: { ...told, ...change } });
-      say(`${begun} is queued.`);
-      go('jobs', { service, job: begun });
-    } catch (caught) {
-      error.value = caught;
-    }
+    error.value = null;
+    await again(service, job, change, ['clusters', 'stop_temperature', 'stop_length', 'max_clusters']).catch((caught) => (error.value = caught));
   };
   return (
     <>
       <p class="keep">
-        <button type="button" class="first" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
+        <button type="button" onClick={() => run({ clusters })}>Keep {count(clusters)} {clusters === 1 ? 'cluster' : 'clusters'}</button>
         <button type="button" onClick={() => run({ stop_temperature: temperature })}>Clusters at this temperature</button>
         <span class="soft">Either runs the method again, as a new job.</span>
       </p>
@@ -411,12 +451,20 @@ function New({ methods: list }: { methods: Service[] }) {
   const columns = dataset?.columns ?? [];
   const isPositions = columns.some((one) => /^(lon|lng|longitude)$/i.test(one.name)) && columns.some((one) => /^(lat|latitude)$/i.test(one.name));
   const takesPositions = fields.value.some((field) => field.name === 'lonlat') && isPositions && typed.value.lonlat === undefined;
+  // An ordinary table is prepared unless somebody says otherwise.
+  const isPrepared = dataset?.account !== undefined && fields.value.some((field) => field.name === 'auto');
+  const chosen: Typed = isPrepared && typed.value.auto === undefined ? { ...typed.value, auto: 'yes' } : typed.value;
+  const shown = fields.value.map((field) =>
+    field.name === 'auto' ? { ...field, isBasic: isPrepared } : field.name === 'lonlat' ? { ...field, isBasic: isPositions } : field,
+  );
+  // What prepares the table goes before what it decides.
+  if (isPrepared) shown.sort((a, b) => Number(b.name === 'auto') - Number(a.name === 'auto'));
   const run = async () => {
     isSending.value = true;
     error.value = null;
     try {
       const input = hasItems ? { [inputs[0]]: data.value, [inputs[1]]: items } : data.value;
-      const order = { input, options: options(fields.value, typed.value), ...(output.value.trim() ? { output: output.value.trim() } : {}) };
+      const order = { input, options: options(fields.value, chosen), ...(output.value.trim() ? { output: output.value.trim() } : {}) };
       const { job } = await post<{ job: string }>(`${service.value}:run`, order);
       say(`${job} is queued.`);
       go('jobs', { service: service.value, job });
@@ -471,7 +519,7 @@ function New({ methods: list }: { methods: Service[] }) {
             <button type="button" onClick={() => (typed.value = { ...typed.value, lonlat: 'yes' })}>Cluster positions on the sphere</button>
           </p>
         )}
-        <Options fields={fields.value} typed={typed.value} dataset={dataset} change={(name, value) => (typed.value = { ...typed.value, [name]: value })} />
+        <Options fields={shown} typed={chosen} dataset={dataset} change={(name, value) => (typed.value = { ...typed.value, [name]: value })} />
         <Trouble error={error.value} />
         <div class="tools">
           <button type="submit" class="first" disabled={isSending.value || !data.value || !isRight(fields.value, typed.value)}>

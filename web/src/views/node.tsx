@@ -88,7 +88,7 @@ export default function NodeView() {
   const tiles: [string, string, string][] = [
     ['Memory', at('process_resident_memory_bytes') !== undefined ? bytes(at('process_resident_memory_bytes')!) : '–', 'resident'],
     ['Workers busy', seen ? `${seen.workers_busy} of ${seen.workers}` : '–', seen ? `${count(seen.jobs_queued)} tasks ready` : ''],
-    ['Tasks', seen ? count(seen.tasks) : '–', seen ? `${count(seen.timers)} timers` : ''],
+    ['Tasks', seen ? count(seen.tasks) : '–', seen ? `${count(seen.timers)} ${seen.timers === 1 ? 'timer' : 'timers'}` : ''],
     ['Connections', figure(at('lehr_connections')), `${figure(at('lehr_subscriptions'))} subscriptions`],
     ['Requests', count(requests), requests ? `${figure((1000 * spent) / requests, 3)} ms on average` : ''],
     ['Refused or failed', count(refused), 'answers 4xx and 5xx'],

@@ -5,9 +5,9 @@ import { batch, useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column, Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
-import { cloudOf, sphereOf, type Cloud } from '../points/cloud.ts';
+import { cloudOf, isSkewed, logarithm, sphereOf, type Cloud } from '../points/cloud.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
-import { byColumn, groupColour, NO_CLUSTER, rowColour, type Colouring } from '../state/clusters.ts';
+import { byColumn, groupColour, NO_CLUSTER, NO_VALUE, rowColour, type Colouring } from '../state/clusters.ts';
 import { row as csvRow } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
@@ -67,6 +67,8 @@ export interface Source {
   isEqual: boolean;
   /// What points are coloured by at first where there are no clusters.
   colour?: string;
+  /// Where clusters of these rows can be found.
+  find?: string;
   /// Keeps chosen rows under a name, and says how many there are; a report has no such place.
   save?: (name: string, csv: Blob, chosen: Uint8Array) => Promise<number>;
 }
@@ -102,10 +104,15 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const isEqual = layout ? layout.isEqual : (xColumn === longitude && yColumn === latitude) || source.isEqual;
   const isEdged = settings.edge !== 'no' && !layout?.degrees;
 
+  const axes = [xColumn, yColumn, ...(zColumn ? [zColumn] : [])];
+  // Axes on which most rows would lie in one place.
+  const crowded = useMemo(() => axes.map((column) => !layout && !isSphere && !isEqual && isSkewed(column.values as Float64Array)), [xColumn, yColumn, zColumn, isSphere, isEqual]);
+  const logs = settings.log === 'no' ? axes.map(() => false) : crowded;
+  const isLog = settings.log !== 'no' && crowded.includes(true);
   const cloud: Cloud = useMemo(() => {
     if (isSphere) return sphereOf(longitude!.values as Float64Array, latitude!.values as Float64Array);
-    return cloudOf([xColumn, yColumn, ...(zColumn ? [zColumn] : [])], { isEqual, stretch: layout?.stretch, isEdged });
-  }, [isSphere, xColumn, yColumn, zColumn, isEqual, isEdged]);
+    return cloudOf(axes.map((column, at) => (logs[at] ? logarithm(column) : column)), { isEqual, stretch: layout?.stretch, isEdged });
+  }, [isSphere, xColumn, yColumn, zColumn, isEqual, isEdged, isLog]);
 
   const colouring = useSignal<Colouring | null>(null);
   const error = useSignal<unknown>(null);
@@ -224,20 +231,22 @@ export function Scene({ source, settings, settle, choice, asked }: {
           {choice}
           <Choices columns={columns} numbers={numbers} x={xColumn.name} y={yColumn.name} z={zColumn?.name ?? ''} view={view} views={views} sources={sources} colourKey={colourKey} settle={settle} />
         </div>
-        <div class="stage">
-          <CloudView
-            cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} ground={layout?.ground}
-            outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[xColumn.name, yColumn.name, zColumn?.name ?? '']}
-            summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
-            onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
-            onPick={(point) => (picked.value = point < 0 ? -1 : cloud.rowOf[point])}
-            hint={(point) => {
-              const row = cloud.rowOf[point];
-              const cluster = grouping?.groups.length ? groupName(row) : '';
-              const title = cluster && cluster !== NO_CLUSTER ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
-              return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
-            }}
-          />
+        <div class="framed">
+          <div class="stage">
+            <CloudView
+              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} ground={layout?.ground}
+              outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[0, 1, 2].map((at) => (axes[at] ? `${axes[at].name}${logs[at] ? ' (log)' : ''}` : ''))} logs={logs}
+              summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
+              onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
+              onPick={(point) => (picked.value = point < 0 ? -1 : cloud.rowOf[point])}
+              hint={(point) => {
+                const row = cloud.rowOf[point];
+                const cluster = grouping?.groups.length ? groupName(row) : '';
+                const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
+                return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
+              }}
+            />
+          </div>
           <div class="palette" role="toolbar" aria-label="Tools of the picture">
             {([['move', 'hand', 'Move (M)'], ['lasso', 'lasso', 'Lasso (L)'], ['box', 'box', 'Box (B)']] as const).map(([which, icon, title]) => (
               <button type="button" key={which} aria-pressed={tool.value === which} title={title} aria-label={title} onClick={() => (tool.value = which)}>
@@ -270,6 +279,12 @@ export function Scene({ source, settings, settle, choice, asked }: {
             </button>
           </p>
         )}
+        {crowded.includes(true) && (
+          <p class="note">
+            {isLog ? `${axes.filter((_, at) => logs[at]).map(({ name }) => name).join(' and ')}: drawn by the logarithm, since most values lie near the low end. ` : ''}
+            <button type="button" class="link" onClick={() => settle({ log: isLog ? 'no' : null })}>{isLog ? 'Draw values as they are' : 'Draw crowded values by their logarithm'}</button>
+          </p>
+        )}
         {layout?.note && <p class="note">{layout.note}</p>}
         <Trouble error={error.value} />
       </section>
@@ -283,8 +298,16 @@ export function Scene({ source, settings, settle, choice, asked }: {
             hide={(next) => (hidden.value = next)} rename={(number, name) => (given.value = new Map(given.value).set(number, name))}
             choose={(group, how) => choose(ofGroup(group), how, `${labels ? 'cluster ' : `${grouping.title} `}${grouping.groups[group].name}`)} />
         )}
+        {grouping?.outliers && grouping.outliers.length > 0 && (
+          <Outliers suffix={suffix} outliers={grouping.outliers} titleOf={titleOf} pick={(row) => (picked.value = row)} choose={() => choose(grouping.outliers!.map(({ row }) => row), 'replace', 'out of the ordinary')} />
+        )}
         {grouping?.scale && <Scale title={grouping.title} {...grouping.scale} theme={theme} />}
-        {!grouping && <p class="note card">Choose under "Colour" what points are coloured by. Clusters appear here when a job has found some.</p>}
+        {!grouping && (
+          <div class="card">
+            <p class="note">Choose under "Colour" what points are coloured by. Clusters appear here when a job has found some.</p>
+            {source.find && !sources.length && <p class="note"><a class="button" href={source.find}>Find clusters</a></p>}
+          </div>
+        )}
       </aside>
       {kept.value && (
         <Compare suffix={suffix} columns={columns} grouping={grouping} kept={kept.value} chosen={chosen.value} recipe={recipe.value.join(', ')} close={() => (kept.value = null)} />
@@ -467,7 +490,30 @@ function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, 
   );
 }
 
-function Scale({ title, low, high, isLog, theme }: { title: string; low: number; high: number; isLog: boolean; theme: Theme }) {
+/// How many rows far out are listed.
+const OUTLIERS_LISTED = 12;
+
+function Outliers({ suffix, outliers, titleOf, pick, choose }: { suffix: string; outliers: NonNullable<Colouring['outliers']>; titleOf: (row: number) => string; pick: (row: number) => void; choose: () => void }) {
+  return (
+    <section class="card" aria-labelledby={`far${suffix}`}>
+      <div class="head tight">
+        <h2 id={`far${suffix}`}>Outliers <span class="soft">{count(outliers.length)}</span></h2>
+        <button type="button" onClick={choose}>Select them</button>
+      </div>
+      <p class="note">Rows unusually far from the centre of their cluster, and the columns that make it so.</p>
+      <ul class="plainlist">
+        {outliers.slice(0, OUTLIERS_LISTED).map(({ row, cluster, about }) => (
+          <li key={row}>
+            <button type="button" class="link" onClick={() => pick(row)}>{titleOf(row)}</button> <span class="soft">cluster {cluster}: {about}</span>
+          </li>
+        ))}
+      </ul>
+      {outliers.length > OUTLIERS_LISTED && <p class="note">The farthest {OUTLIERS_LISTED} of {count(outliers.length)}.</p>}
+    </section>
+  );
+}
+
+function Scale({ title, low, high, isLog, gaps, theme }: { title: string; low: number; high: number; isLog: boolean; gaps: number; theme: Theme }) {
   return (
     <section class="card" aria-label={`Scale of ${title}`}>
       <h2>{title}</h2>
@@ -475,6 +521,7 @@ function Scale({ title, low, high, isLog, theme }: { title: string; low: number;
         {Array.from({ length: 24 }, (_, at) => <i key={at} style={{ background: scaleColour(at / 23, theme) }} />)}
       </div>
       <p class="ends"><span>{figure(low)}</span><span>{isLog ? 'logarithmic' : ''}</span><span>{figure(high)}</span></p>
+      {gaps > 0 && <p class="note">{count(gaps)} {gaps === 1 ? 'row has' : 'rows have'} no value, and {gaps === 1 ? 'is' : 'are'} grey.</p>}
     </section>
   );
 }

@@ -100,7 +100,7 @@ function Begin({ path }: { path: string }) {
   };
   return (
     <section class="card">
-      <p>
+      <div class="tools">
         <label class="button first">
           Choose a workflow file
           <input
@@ -117,9 +117,9 @@ function Begin({ path }: { path: string }) {
               await review();
             }}
           />
-        </label>{' '}
-        <span class="note">TOML. You see its steps before anything runs.</span>
-      </p>
+        </label>
+        <span class="note">A TOML file. You see its steps before anything runs.</span>
+      </div>
       {file.value && (
         <>
           <h2>{file.value.name}</h2>

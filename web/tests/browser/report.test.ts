@@ -32,7 +32,11 @@ beforeAll(async () => {
   lehr('distances', ...table, '--out', 'd');
   lehr('pairwise', 'd/dissimilarities.json', '-k', '4', '--out', 'pairwise');
   lehr('kmedoids', 'd/dissimilarities.json', '--clusters', '4', '--out', 'kmedoids');
-  lehr('embed', 'd/dissimilarities.json', '--dimension', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
+  lehr('embed', 'd/dissimilarities.json', '--dimensions', '3', '--labels', 'pairwise/labels.csv', '--out', 'embed');
+  // What somebody knows of some items: classes and values on a scale, each with gaps.
+  const known = Array.from({ length: 300 }, (_, row) => (row % 4 ? `row-${row},${row % 3 ? '<b>a</b>' : ''},${row % 5 ? row * 1.5 : ''}\n` : ''));
+  writeFileSync(join(folder, 'known.csv'), `id,kind,size\n${known.join('')}`);
+  lehr('embed', 'd/dissimilarities.json', '--labels', 'known.csv', '--by', 'kind,size', '--out', 'known');
 });
 
 afterAll(async () => {
@@ -86,6 +90,18 @@ test('a cluster is picked in the table or the list, its rows have their names, a
   await page.keyboard.press('Enter');
   await page.locator('#picked').waitFor();
   expect(await page.locator('section[aria-labelledby=picked] dt').allInnerTexts()).toContain('x');
+  expect(wrongs).toEqual([]);
+  await close();
+});
+
+test('a map is coloured by each of two columns that some items have, by classes and on a scale', async () => {
+  const { page, wrongs, close } = await open('known');
+  await page.getByRole('button', { name: /^<b>a<\/b> 150/ }).waitFor();
+  await page.getByRole('button', { name: /^no value 151/ }).click();
+  await page.getByRole('heading', { name: '151 rows selected' }).waitFor();
+  await page.getByLabel('Colour').first().selectOption('column:size');
+  await page.getByRole('heading', { name: 'size', exact: true }).waitFor();
+  await page.getByText('121 rows have no value, and are grey.').waitFor();
   expect(wrongs).toEqual([]);
   await close();
 });

@@ -73,6 +73,70 @@ test('somebody brings in a file, runs a method, watches it, picks a point and ex
   await context.close();
 });
 
+/// Six of ten customers are of the first kind, three of the second.
+const kind = (row: number) => (row % 10 < 6 ? 0 : row % 10 < 9 ? 1 : 2);
+
+/// An export as a shop's system writes it: a title, money, per cent, gaps, a total, and three customers who spent a fortune.
+function shop(): string {
+  let seed = 7;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const bell = () => random() + random() + random() - 1.5;
+  let text = '\uFEFFShop export 2024-02\nCustomer,Total spend,Visits,Segment\n';
+  for (let row = 0; row < 400; row++) {
+    const [spend, visits, segment] = ([[40, 3, 'Retail'], [900, 14, 'Trade'], [6000, 30, '<b>Wholesale</b>']] as const)[kind(row)];
+    const paid = row < 30 && kind(row) === 2 ? 600_000 : spend * Math.exp(0.5 * bell());
+    const amount = paid.toLocaleString('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+    text += `C${String(row).padStart(4, '0')},"£${amount}",${row % 50 === 7 ? 'N/A' : Math.max(1, Math.round(visits + 2 * bell()))},${row % 11 === 5 ? '' : segment}\n`;
+  }
+  return `${text}Total,,,\n`;
+}
+
+test('somebody with an export of a shop gets clusters, its outliers, and one cluster as a file, without a choice', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, '');
+  await choose(page, 'shop export.csv', shop());
+  await page.getByText('4 columns, names in line 2, below a title').waitFor();
+  expect(await page.getByLabel('Format').inputValue()).toBe('table');
+  expect(await page.getByLabel('Ids').inputValue()).toBe('Customer');
+  await page.getByRole('button', { name: 'Bring it in' }).click();
+  await page.getByRole('region', { name: 'The columns' }).waitFor();
+  await page.getByRole('link', { name: 'Run a method', exact: true }).click();
+  expect(await page.getByLabel('auto').isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  const detail = page.locator('section[aria-labelledby=job-detail]');
+  await detail.locator('.state.done').waitFor();
+  await detail.getByRole('link', { name: 'Report' }).waitFor();
+  await detail.getByRole('link', { name: /^Explore/ }).click();
+  // Clusters say what sets them apart, and money is drawn so that they are apart.
+  await page.locator('.groups small', { hasText: 'Segment <b>Wholesale</b>' }).waitFor();
+  await page.locator('.axis .name', { hasText: 'Total spend (log)' }).waitFor();
+  await page.getByRole('button', { name: 'Draw values as they are' }).click();
+  await page.locator('.axis .name', { hasText: /^Total spend →$/ }).waitFor();
+  await page.getByRole('heading', { name: 'Outliers 3' }).waitFor();
+  await page.getByRole('button', { name: 'Select them' }).click();
+  await page.getByRole('heading', { name: '3 rows selected' }).waitFor();
+  const far = await page.getByRole('region', { name: 'Selected rows' }).locator('tbody tr td:nth-child(2)').allInnerTexts();
+  expect(far).toEqual(['C0009', 'C0019', 'C0029']);
+  const colour = page.getByRole('combobox', { name: /^Colour/ });
+  await colour.selectOption('column:Segment');
+  await page.getByRole('button', { name: /^<b>Wholesale<\/b>/ }).waitFor();
+  await colour.selectOption({ index: 1 });
+  await page.getByRole('button', { name: /^Cluster 1/ }).click();
+  const saved = textOf(page.waitForEvent('download'));
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const lines = (await saved).trim().split('\n');
+  expect(lines[0]).toBe('Customer,Total spend,Visits,Segment,cluster,probability');
+  // Somebody who wants no preparation hears of the gaps, and has it after all.
+  await page.goto(`${node.address}/~/#/jobs?new=1&data=shop-export`);
+  await page.getByLabel('auto').uncheck();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.locator('section[aria-labelledby=job-detail] .trouble').first().waitFor();
+  await page.getByRole('button', { name: /^Fill gaps and prepare/ }).click();
+  await page.locator('section[aria-labelledby=job-detail] .state.done').waitFor();
+  expect(new Set(lines.slice(1).map((line) => kind(Number(line.slice(1, 5))))).size).toBe(1);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
 test('a wrong file is refused with the places of its faults, and what helps', async () => {
   const { page, context, wrongs } = await openPage(browser, node, '');
   await choose(page, 'gaps.csv', `a,b\n${'1,2\n'.repeat(120)}3,\n4,5\n`);

@@ -65,8 +65,8 @@ test('labels become groups in the order of their numbers, rows of no cluster at 
 
 test('a column of few values makes groups, one of many numbers a scale', () => {
   const few = byColumn({ name: 'kind', kind: 'text', values: ['b', 'a', 'b', ''] });
-  expect(few.groups.map((group) => [group.name, group.rows])).toEqual([['b', 2], ['a', 1]]);
-  expect([...few.groupOf]).toEqual([0, 1, 0, -1]);
+  expect(few.groups.map((group) => [group.name, group.rows])).toEqual([['b', 2], ['a', 1], ['no value', 1]]);
+  expect([...few.groupOf]).toEqual([0, 1, 0, 2]);
   const many = byColumn({ name: 'x', kind: 'number', values: Float64Array.from([NaN, ...Array.from({ length: 20 }, (_, at) => at)]) });
   expect(many.groups).toEqual([]);
   expect(many.scale!.place[0]).toBeNaN();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { facing, fit, LEVEL, pixelOf, product, turned, zoomed } from '../../src/points/camera.ts';
-import { cloudOf, onSphere, order, sphereOf } from '../../src/points/cloud.ts';
+import { axesOf, cloudOf, isSkewed, logarithm, onSphere, order, sphereOf } from '../../src/points/cloud.ts';
 import { bytesOf, OVER, spans, UNDER, word } from '../../src/points/paint.ts';
 import { rasterise } from '../../src/points/raster.ts';
 import { filled, inside, nearest } from '../../src/points/select.ts';
@@ -59,6 +59,32 @@ test('all points fit into the picture with its margin', () => {
       expect(y).toBeLessThanOrEqual(70.01);
     }
   }
+});
+
+test('the axes of three columns fit into the picture with the points, and end where the values do', () => {
+  const cloud = cloudOf([column('x', [0, 10, 4]), column('y', [0, 5, 10]), column('z', [0, 1, 0])], { isEqual: true });
+  const [origin, ...ends] = axesOf(cloud);
+  const told = (corner: number[]) => corner.map((one, axis) => Math.round(cloud.middle[axis] + cloud.half[axis] * one) + 0);
+  expect(told(origin)).toEqual([0, 0, 0]);
+  expect(ends.map(told)).toEqual([[10, 0, 0], [0, 10, 0], [0, 0, 1]]);
+  const camera = fit(cloud, SIZE, turned(LEVEL, 0.6, 0.4), [10, 10], true);
+  for (const end of [origin, ...ends]) {
+    const [x, y] = pixelOf(camera, SIZE, ...end);
+    expect(Math.min(x - 9.9, 90.1 - x, y - 9.9, 70.1 - y)).toBeGreaterThan(0);
+  }
+});
+
+test('sums of money are crowded at the low end, and others are not', () => {
+  const money = Float64Array.from({ length: 1000 }, (_, at) => 10 * Math.exp(0.01 * at));
+  expect(isSkewed(money)).toBe(true);
+  expect(logarithm(column('x', [1, 1000])).values).toEqual(Float64Array.of(0, 3));
+  const even = Float64Array.from({ length: 1000 }, (_, at) => at + 1);
+  expect(isSkewed(even)).toBe(false);
+  // A value of 0 or below has no logarithm; few that lie far out are drawn at the edge instead; huge sums are no reason to overflow.
+  expect(isSkewed(Float64Array.from(money, (value, at) => (at ? value : 0)))).toBe(false);
+  expect(isSkewed(Float64Array.from(even, (value, at) => (at ? value : 1e6)))).toBe(false);
+  expect(isSkewed(Float64Array.from(money, (value) => value * 1e302))).toBe(true);
+  expect(isSkewed(Float64Array.of(NaN))).toBe(false);
 });
 
 test('a place on the Earth is turned to the middle, north up and east to the right', () => {

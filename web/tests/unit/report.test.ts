@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { needed } from '../../src/points/cloud.ts';
+import { byColumn } from '../../src/state/clusters.ts';
 import { sourceOf, type SceneFigure } from '../../src/state/report.ts';
 import { meridians } from '../../src/views/cloud.tsx';
 import { compare, keyOf } from '../../src/views/sortable.ts';
@@ -28,6 +29,25 @@ test('a report gives back the rows that were packed into it', async () => {
   expect(colouring.groups.map(({ name, about, number, rows }) => [name, about, number, rows])).toEqual([['0', 'low x', 0, 1], ['1', 'high x', 1, 1], ['no cluster', undefined, -1, 1]]);
   expect([...colouring.groupOf]).toEqual([1, 2, 0]);
   expect(sourceOf({ ...figure, ids: ['<b>', 'two', 'three'] }, 'picture').titleOf!(0)).toBe('<b>');
+});
+
+test('columns that are filled for some rows alone colour them, and the others can be picked', () => {
+  const texts = byColumn({ name: 'kind', kind: 'text', values: ['a', '', 'b', 'a', ''] });
+  expect(texts.groups.map(({ name, number, rows }) => [name, number, rows])).toEqual([['a', 0, 2], ['b', 1, 1], ['no value', -1, 2]]);
+  expect([...texts.groupOf]).toEqual([0, 2, 1, 0, 2]);
+  const few = byColumn({ name: 'size', kind: 'number', values: Float64Array.of(3, NaN, 1, 3, NaN) });
+  expect(few.groups.map(({ name, rows }) => [name, rows])).toEqual([['1', 1], ['3', 2], ['no value', 2]]);
+  const many = byColumn({ name: 'size', kind: 'number', values: Float64Array.from({ length: 100 }, (_, at) => (at % 4 ? at / 2 : NaN)) });
+  expect(many.scale).toMatchObject({ low: 0.5, high: 49.5, isLog: false, gaps: 25 });
+  expect([many.scale!.place[0], many.scale!.place[99]]).toEqual([NaN, 1]);
+  // Nothing at all is no group.
+  expect(byColumn({ name: 'kind', kind: 'text', values: ['', ''] }).groups).toEqual([]);
+});
+
+test('classes with names have rows without a value, not without a cluster', async () => {
+  const { sources } = sourceOf({ ...figure, groupings: [...figure.groupings, { title: 'kind', of: packed(new Uint16Array([0, 65_535, 0])), names: ['<b>'] }] }, 'picture');
+  const loaded = await Promise.all(sources.map((one) => one.load(new AbortController().signal)));
+  expect(loaded.map(({ groups }) => groups.map(({ name }) => name))).toEqual([['0', '1', 'no cluster'], ['<b>', 'no value']]);
 });
 
 test('outliers do not decide the range, and a second group of rows is none', () => {

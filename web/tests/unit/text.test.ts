@@ -23,6 +23,17 @@ test('a look at a table finds the delimiter, names, kinds and missing values', (
   expect(look('\uFEFFa\tb\n1\t2\n').names).toEqual(['a', 'b']);
 });
 
+test('an export is recognised: a title above the names, money, per cent, texts and ids', () => {
+  const found = look('\uFEFFShop export\nCustomer,Spend,Visits,Discount,Segment\nC1,"£2,477.58",19,25.1%,Trade\nC2,£117.77,N/A,-2.5%,\nC3,£8.10,4,3%,Trade\nTotal,,,,\n');
+  expect(found).toMatchObject({
+    above: 1, names: ['Customer', 'Spend', 'Visits', 'Discount', 'Segment'], kinds: ['text', 'number', 'number', 'number', 'text'], isPlain: false, hasGaps: true, ids: 0,
+  });
+  expect(found.rows[0]).toEqual(['C1', '£2,477.58', '19', '25.1%', 'Trade']);
+  expect(look('a,b\n1,2\n3,\n')).toMatchObject({ isPlain: true, above: 0, ids: -1 });
+  // One title alone, and lines of one field, are no reason to lose rows.
+  expect(look('only\n1\n2\n')).toMatchObject({ names: ['only'], rows: [['1'], ['2']], isPlain: true });
+});
+
 test('numbers are short and still tell values apart', () => {
   expect([0, 1234567, 0.1 + 0.2, 1e-9, 123456789.5, NaN, null, 'x', [1]].map((value) => figure(value))).toEqual(
     ['0', '1,234,567', '0.3', '1e-9', '1.235e8', '–', '', 'x', '[1]']);

@@ -57,7 +57,7 @@ pub struct ClassSource {
     /// The table.
     pub path: PathBuf,
     /// Its column.
-    pub column: String,
+    pub columns: Vec<String>,
 }
 
 /// The dissimilarities.
@@ -76,14 +76,14 @@ struct ClassArguments {
     #[arg(long, value_name = "FILE")]
     labels: Option<PathBuf>,
 
-    /// Read the classes from this column of --labels; numbers or words
-    #[arg(long, value_name = "COLUMN", default_value = "cluster", requires = "labels")]
-    by: String,
+    /// Read the classes from these columns of --labels; words, numbers or values on a scale, with gaps or without
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', default_value = "cluster", requires = "labels")]
+    by: Vec<String>,
 }
 
 impl ClassArguments {
     fn source(self) -> Option<ClassSource> {
-        Some(ClassSource { path: self.labels?, column: self.by })
+        Some(ClassSource { path: self.labels?, columns: self.by })
     }
 }
 

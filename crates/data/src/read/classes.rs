@@ -18,7 +18,7 @@ use crate::read::source::Source;
 /// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows, or not these columns.
 /// - [`Error::Faults`]: rows without an id or a class, ids with two classes; the first ten and their number.
 pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
-    told(Source::open(path)?, id, class, |_| false)
+    told(Source::open(path)?, id, class, false, |_| false)
 }
 
 /// As [`classes`], from a reader; messages call it `name`.
@@ -37,10 +37,11 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {
-    told(Source::new(reader, name)?, id, class, |_| false)
+    told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
-/// The class of each of these items, none of items that the table doesn't have; rows of other items do not matter.
+/// The class of each of these items, none of items without one and of those that the table doesn't have; rows of other
+/// items do not matter.
 ///
 /// If a table has just these items in this order, its rows give the classes, whatever the ids. So items that share an
 /// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.
@@ -63,19 +64,22 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
 /// ```
 pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Result<Vec<Option<String>>, Error> {
     let is_of_these = |told: &[(String, String)]| told.iter().map(|(id, _)| id).eq(items);
-    let told = told(Source::open(path)?, id, class, is_of_these)?;
+    let told = told(Source::open(path)?, id, class, true, is_of_these)?;
+    let some = |class: String| (!class.is_empty()).then_some(class);
     if is_of_these(&told) {
-        return Ok(told.into_iter().map(|(_, class)| Some(class)).collect());
+        return Ok(told.into_iter().map(|(_, class)| some(class)).collect());
     }
     let known: HashMap<String, String> = told.into_iter().collect();
-    Ok(items.iter().map(|item| known.get(item).cloned()).collect())
+    Ok(items.iter().map(|item| known.get(item).cloned().and_then(some)).collect())
 }
 
 /// Ids and classes in the order of rows. One id has one class, unless `may_differ` says of all rows that it need not.
+/// Where classes may be missing, they are empty.
 fn told(
     source: Source<'_>,
     id: &str,
     class: &str,
+    may_be_missing: bool,
     may_differ: impl Fn(&[(String, String)]) -> bool,
 ) -> Result<Vec<(String, String)>, Error> {
     let name = source.name().to_owned();
@@ -98,6 +102,9 @@ fn told(
         let place = Place::Line(record.line);
         let mut field = |index: usize, what: &str| {
             let text = record.field(index).map(str::trim).filter(|text| !text.is_empty());
+            if text.is_none() && index == class_at && may_be_missing {
+                return Some(String::new());
+            }
             if text.is_none() {
                 let (expected, found) = (what.to_owned(), "nothing".to_owned());
                 faults.add_with(|| Fault { place, column: column(index), expected, found });

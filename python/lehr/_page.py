@@ -1,0 +1,120 @@
+"""What a report is made of: sections with words and tables, and figures that the script of reports draws from numbers in the page."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lehr import _native
+
+#: What the script reads as no label, and as no share.
+_NO_LABEL, _NO_SHARE = 65_535, 255
+
+
+def _packed(values: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(values).tobytes()).decode("ascii")
+
+
+def floats(values: ArrayLike) -> str:
+    """Numbers of four bytes each, about seven digits."""
+    with np.errstate(over="ignore"):
+        return _packed(np.asarray(values, dtype=np.float64).astype("<f4"))
+
+
+def rows(numbers: NDArray[Any]) -> str:
+    """Numbers of rows."""
+    return _packed(numbers.astype("<u4"))
+
+
+def labels(of: NDArray[Any]) -> str:
+    """Clusters; none for those below 0 and those that do not fit."""
+    return _packed(np.where((of < 0) | (of >= _NO_LABEL), _NO_LABEL, of).astype("<u2"))
+
+
+def shares(of: NDArray[np.float64]) -> str:
+    """Shares from 0 to 1, of one byte each; NaN for none."""
+    known = np.isfinite(of)
+    return _packed(np.where(known, np.rint(254.0 * np.clip(np.where(known, of, 0.0), 0.0, 1.0)), _NO_SHARE).astype("u1"))
+
+
+def figure(value: Any) -> str:
+    """A number as people read it, a name as it is."""
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else "no"
+    if isinstance(value, (int, np.integer)):
+        return f"{int(value):,}".replace("-", "−")
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):,.5g}".replace("-", "−") if math.isfinite(value) else "–"
+    return str(value)
+
+
+class Page:
+    """A report under construction. Texts are texts: whatever a name contains, it becomes no markup."""
+
+    def __init__(self, headline: str, lead: str) -> None:
+        self.headline, self.lead = headline, lead
+        self._parts: list[str] = []
+        self._figures: dict[str, Any] = {}
+
+    def tiles(self, found: Iterable[tuple[str, Any]]) -> None:
+        """Figures in large letters under their names."""
+        drawn = "".join(f'<div><dt>{html.escape(name)}</dt><dd class="big">{html.escape(figure(value))}</dd></div>' for name, value in found)
+        self._parts.append(f'<dl class="tiles" aria-label="The result in figures">{drawn}</dl>')
+
+    def section(self, place: str, title: str, note: str, *content: str) -> None:
+        """A part under a title, with a note below that; ``place`` is the beginning of its element's name."""
+        below = f'<p class="note">{html.escape(note)}</p>' if note else ""
+        self._parts.append(
+            f'<section class="card" aria-labelledby="{place}-title"><div class="head"><div><h2 id="{place}-title">{html.escape(title)}</h2>{below}</div></div>{"".join(content)}</section>'
+        )
+
+    def figure(self, place: str, drawn: dict[str, Any]) -> str:
+        """A figure as the script draws it; what is returned is its place in the page."""
+        self._figures[place] = drawn
+        return f'<div class="figure" id="{place}"></div>'
+
+    def html(self) -> str:
+        """The whole page."""
+        return _native.report_page(self.headline, self.lead, "".join(self._parts), json.dumps({"figures": _plain(self._figures)}, allow_nan=False))
+
+
+def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int | None, Sequence[Any]]]) -> str:
+    """A table with heads that sort it. A row that stands for a cluster has its number, and the cluster's colour before its first cell."""
+    lines = []
+    for cluster, cells in body:
+        first, *others = (html.escape(figure(cell)) for cell in cells)
+        if cluster is None:
+            lines.append(f'<tr><td>{first}</td>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>')
+            continue
+        mark = f'<button type="button" class="link" aria-label="Select the rows of cluster {cluster}"><i class="swatch" data-cluster="{cluster}"></i>{first}</button>'
+        lines.append(f'<tr data-cluster="{cluster}"><td>{mark}</td>{"".join(f"<td>{cell}</td>" for cell in others)}</tr>')
+    heads = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in head)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}"><table class="sortable" id="{place}"><thead><tr>{heads}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    )
+
+
+def facts(found: Sequence[tuple[str, Any]]) -> str:
+    """Facts by name, in two lists side by side."""
+    middle = (len(found) + 1) // 2
+    lists = (found[:middle], found[middle:])
+    drawn = ("".join(f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(figure(value))}</dd></div>" for name, value in some) for some in lists)
+    return f'<div class="sheets">{"".join(f"<dl>{some}</dl>" for some in drawn)}</div>'
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as JSON has them; one that is not finite is left out."""
+    if isinstance(value, dict):
+        return {name: _plain(entry) for name, entry in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [_plain(entry) for entry in value]
+    if isinstance(value, (np.bool_, np.integer, np.floating)):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,187 @@
+"""Fitted estimators in a cell of a notebook: the page has the rows, the labels and the columns, and no name becomes markup."""
+
+import base64
+import html
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import pairwise_distances
+
+import lehr
+
+HOSTILE = "</script><img src=x onerror=alert(1)>&\"'"
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Four groups of 30 rows in three columns."""
+    return np.random.default_rng(0).normal(size=(120, 3)) + np.repeat([[0, 0, 0], [9, 0, 0], [0, 9, 0], [5, 5, 9]], 30, axis=0)
+
+
+def figures(report):
+    """The data in a page, by figure."""
+    found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', report.page, re.DOTALL)
+    assert len(found) == 1
+    return json.loads(found[0])["figures"]
+
+
+def unpacked(text, kind):
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
+
+
+def without_scripts(report):
+    return re.sub(r"<(script|style)[^>]*>.*?</\1>", "", report.page, flags=re.DOTALL)
+
+
+def test_the_page_has_the_values_the_labels_and_the_course(rows):
+    model = lehr.DAClustering(4).fit(rows)
+    report = model.show(rows, height=300)
+    drawn = figures(report)
+    scene = drawn["picture"]
+    assert scene["rows"] == 120 and [column["name"] for column in scene["columns"]] == ["x0", "x1", "x2"]
+    for place, column in enumerate(scene["columns"]):
+        np.testing.assert_array_equal(unpacked(column["values"], "<f4"), rows[:, place].astype("f4"))
+    np.testing.assert_array_equal(unpacked(scene["groupings"][0]["of"], "<u2"), model.labels_)
+    assert len(scene["groupings"][0]["about"]) == 4
+    assert len(scene["layouts"][0]["axes"]) == 2
+    assert len(drawn["course"]["steps"]) == len(model.history_) and drawn["course"]["splits"][0][0] == model.splits_["temperature"][0]
+    assert repr(report) == "Report('120 rows in 4 clusters')" and report.path is None
+    # Nothing is loaded, and one script may run.
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', report.page)[1]
+    assert html.unescape(policy).startswith("default-src 'none'; script-src 'sha256-")
+    assert not re.search(r"(src|href)=", without_scripts(report))
+    text = report._repr_html_()
+    assert text.startswith("<iframe ") and text.count("<") == 2 and 'sandbox="allow-scripts allow-downloads"' in text and 'height="300"' in text
+
+
+def test_no_name_becomes_markup(rows):
+    table = pd.DataFrame(rows, columns=["a", HOSTILE, "c"])
+    shown = table.assign(kind=[HOSTILE, "plain"] * 60)
+    # One row far out, so that its name is in a table of the page.
+    table.iloc[7] = shown.iloc[7, :3] = [400.0, -300.0, 2.0]
+    model = lehr.KMeans(1).fit(table)
+    report = model.show(table, table=shown, names=[f"{HOSTILE}{row}" for row in range(120)])
+    # The page's own script elements end, and no other.
+    assert report.page.count("</script>") == 2 and "<img" not in report.page
+    assert html.escape(f"{HOSTILE}7") in report.page and html.escape(HOSTILE) in report.page
+    scene = figures(report)["picture"]
+    assert scene["ids"][3] == f"{HOSTILE}3" and scene["columns"][1]["name"] == HOSTILE and scene["columns"][3]["texts"][:2] == [HOSTILE, "plain"]
+
+
+def test_columns_beside_those_of_the_model_may_have_gaps(rows):
+    model = lehr.DAClustering(4).fit(rows)
+    half = np.where(np.arange(120) % 2 == 0, np.nan, 1.5)
+    table = {"half": half, "day": pd.date_range("2024-01-31", periods=120), "kind": [None, "x"] * 60}
+    columns = {column["name"]: column for column in figures(model.show(rows, table=table))["picture"]["columns"]}
+    np.testing.assert_array_equal(unpacked(columns["half"]["values"], "<f4"), half.astype("f4"))
+    assert columns["day"]["texts"][:2] == ["2024-01-31", "2024-02-01"] and columns["kind"]["texts"][:2] == ["", "x"]
+
+
+def test_other_rows_get_their_own_clusters(rows):
+    model = lehr.KMeans(4, random_state=0).fit(rows)
+    scene = figures(model.show(rows[:20]))["picture"]
+    np.testing.assert_array_equal(unpacked(scene["groupings"][0]["of"], "<u2"), model.predict(rows[:20]))
+    given = np.array([-1, 3] * 10)
+    scene = figures(model.show(rows[:20], labels=given))["picture"]
+    assert unpacked(scene["groupings"][0]["of"], "<u2").tolist() == [65_535, 3] * 10
+
+
+@pytest.mark.filterwarnings("ignore:the map annealed")
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (lehr.KMeans(4, random_state=0), {"picture", "course"}),
+        (lehr.MiniBatchKMeans(4, random_state=0), {"picture"}),
+        (lehr.KMedoids(4), {"picture"}),
+        (lehr.PairwiseClustering(4), {"picture", "course"}),
+        (lehr.DAGaussianMixture(max_components=5), {"picture", "course"}),
+        (lehr.GTM(n_nodes=6), {"picture", "course", "planes"}),
+        (lehr.GTM(1), {"picture", "course"}),
+        (lehr.SMACOF(3), {"picture", "course", "density"}),
+    ],
+    ids=lambda value: type(value).__name__ if hasattr(value, "fit") else "",
+)
+def test_each_estimator_shows_what_it_found(model, expected, rows):
+    fitted = type(model)(**model.get_params()).fit(rows)
+    report = fitted.show(rows)
+    assert set(figures(report)) == expected
+    assert figures(report)["picture"]["rows"] == 120
+    assert type(model).__name__ in without_scripts(report)
+    # Without rows too there is a page.
+    assert "<h2" in fitted.show().page
+
+
+def test_a_mixture_has_its_ellipses_in_the_plane_that_is_drawn():
+    X = np.random.default_rng(1).normal(size=(60, 2)) * [1.0, 3.0]
+    model = lehr.DAGaussianMixture(1).fit(X)
+    layout = figures(model.show(X))["picture"]["layouts"][0]
+    (outline,) = layout["outlines"]
+    np.testing.assert_allclose(outline["mean"], model.means_[0])
+    np.testing.assert_allclose(outline["covariance"], model.covariances_[0][[0, 0, 1], [0, 1, 1]])
+
+
+@pytest.mark.parametrize("kind", [lehr.PairwiseClustering, lehr.KMedoids])
+def test_dissimilarities_are_drawn_in_the_order_of_their_clusters(kind, two_pairs):
+    places = [0, 2, 1, 3]
+    matrix = two_pairs[np.ix_(places, places)]
+    model = kind(2, metric="precomputed").fit(matrix)
+    heat = figures(model.show(matrix, names=["a", "b", "c", "d"]))["heat"]
+    assert heat["cells"] == 4 and heat["largest"] == 9.0 and heat["beyond"] is None
+    levels = unpacked(heat["levels"], "u1").reshape(4, 4)
+    near = round(254 / 9)
+    assert levels.tolist() == [[0, near, 254, 254], [near, 0, 254, 254], [254, 254, 0, near], [254, 254, near, 0]]
+    assert {frozenset(heat["ids"][:2]), frozenset(heat["ids"][2:])} == {frozenset("ac"), frozenset("bd")}
+    assert unpacked(heat["between"], "<f4").tolist() == [1.0, 9.0, 9.0, 1.0] and heat["tree"] == [[0, 1, 9.0]]
+    # Its matrix is not kept: without it the page says how to see it.
+    assert "pass them: show(X)" in kind(2, metric="precomputed").fit(matrix).show().page
+
+
+def test_an_item_far_from_all_others_leaves_the_others_their_shades(rows):
+    matrix = pairwise_distances(np.vstack([rows, [[9000.0, 0.0, 0.0]]]))
+    matrix = (matrix + matrix.T) / 2
+    heat = figures(lehr.KMedoids(5, metric="precomputed").fit(matrix).show(matrix))["heat"]
+    assert heat["largest"] < 30.0 and heat["beyond"] == pytest.approx(matrix.max())
+    assert (unpacked(heat["levels"], "u1") == 254).mean() < 0.05
+
+
+def test_sparse_rows_and_fingerprints_are_drawn_on_their_principal_axes():
+    bits = (np.random.default_rng(2).random((40, 64)) < np.repeat([0.1, 0.6], 20)[:, None]).astype(np.uint8)
+    for X in (csr_array(bits.astype(float)), lehr.Fingerprints(np.packbits(bits, axis=1, bitorder="little"), 64)):
+        scene = figures(lehr.KMeans(2, random_state=0).fit(X).show(X))["picture"]
+        assert scene["columns"] == [] and len(scene["layouts"]) == 1
+
+
+def test_more_rows_than_a_page_draws_are_thinned_and_numbered():
+    X = np.random.default_rng(3).normal(size=(250_000, 2))
+    report = lehr.KMeans(2, n_init=1, random_state=0).fit(X).show(X)
+    scene = figures(report)["picture"]
+    assert scene["rows"] == 83_334 and unpacked(scene["numbers"], "<u4")[:3].tolist() == [0, 3, 6]
+    assert "83,334 of 250,000 rows" in report.page
+
+
+def test_what_does_not_belong_together_is_refused(rows):
+    with pytest.raises(NotFittedError):
+        lehr.KMeans(2).show(rows)
+    model = lehr.KMeans(4, random_state=0).fit(rows)
+    with pytest.raises(ValueError, match="expected names of 120 rows, found 2"):
+        model.show(rows, names=["a", "b"])
+    with pytest.raises(ValueError, match="expected table of 120 rows, found 1"):
+        model.show(rows, table={"a": [1.0]})
+    with pytest.raises(ValueError, match="expected labels of 120 rows, found 3"):
+        model.show(rows, labels=[0, 1, 2])
+    with pytest.raises(ValueError, match="a whole number for each row"):
+        model.show(rows, labels=np.zeros(120))
+    with pytest.raises(ValueError, match="pixels above 0"):
+        model.show(rows, height=0)
+
+
+def test_a_report_is_saved_whole(rows, tmp_path):
+    report = lehr.KMeans(4, random_state=0).fit(rows).show(rows)
+    report.save(tmp_path / "a.html")
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == report.page
+    assert lehr.report.show(tmp_path / "a.html").page == report.page
