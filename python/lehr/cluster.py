@@ -320,7 +320,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """The share of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
 
-        Don't read it as confidence, because most shares are near 0 or 1: ``temperature_`` is the last one before hard assignment.
+        Don't read it as confidence, because most shares are near 0 or 1: ``temperature_`` is the last one before hard assignment. :class:`DAGaussianMixture` says
+        how certain a label is.
 
         Parameters
         ----------

@@ -308,8 +308,9 @@ class Outliers(Sequence[Outlier]):
 
     def __repr__(self) -> str:
         if not self.rows:
-            return f"none of {self.n_samples} rows lies out of the ordinary"
-        lines = [f"{len(self)} of {self.n_samples} rows lie out of the ordinary, farther than about {self.radius:.3g} from every centre"]
+            return f"none of {self.n_samples} rows is far out for its cluster"
+        of_rows = f"{len(self)} of {self.n_samples} rows {'is far out for its' if len(self) == 1 else 'are far out for their'} cluster"
+        lines = [f"{of_rows} (in an ordinary one: farther than {self.radius:.3g})"]
         lines += [
             f"row {outlier.row}: {outlier.distance:.3g} from cluster {outlier.cluster}, score {outlier.score:.3g}, by {_responsible(outlier)}"
             for outlier in self.rows[:_SHOWN]

@@ -278,7 +278,7 @@ impl Preparation {
         values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
     }
 
-    /// A table with the same columns as a method takes it: this one, or that of next month.
+    /// A table with the same columns as a method takes it.
     ///
     /// Cost: a pass over the columns used; with [`Missing::Nearest`] of rows with gaps, a distance to each of 2,000
     /// rows at most.
@@ -288,14 +288,33 @@ impl Preparation {
     /// - [`Error::Faults`]: gaps where there may be none, values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {
+        self.laid_out(frame, false)
+    }
+
+    /// The same of another table, such as next month's. A value without a logarithm, smaller than all that there were,
+    /// is a missing value there with a note: one customer without sales does not stop all others.
+    ///
+    /// # Errors
+    /// As for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
+    pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
+        self.laid_out(frame, true)
+    }
+
+    fn laid_out(&self, frame: &DataFrame, is_other: bool) -> Result<Prepared, Error> {
         let columns = self.found(frame)?;
         let width = self.features.len();
         let mut faults = Faults::new(frame.name());
+        let mut without_logarithm = vec![Vec::new(); width];
         let mut table = Vec::with_capacity(frame.rows() * width);
         for row in 0..frame.rows() {
-            for (feature, index) in self.features.iter().zip(&columns) {
+            for (place, (feature, index)) in self.features.iter().zip(&columns).enumerate() {
                 let column = &frame.columns()[*index];
-                let value = feature.of(&column.values, row);
+                let mut value = feature.of(&column.values, row);
+                let has_none = feature.log_offset.is_some_and(|offset| value + offset <= 0.0);
+                if has_none && is_other && self.missing != Missing::Fault {
+                    without_logarithm[place].push((row, value));
+                    value = f64::NAN;
+                }
                 let place = |expected: &str, found: String| Fault {
                     place: Place::Row(row as u64),
                     column: Some(Column { index: *index, name: Some(column.name.clone()) }),
@@ -321,6 +340,17 @@ impl Preparation {
         faults.or(())?;
         let mut notes: Vec<String> = self.new_columns(frame).into_iter().collect();
         notes.extend(self.unknown_texts(frame, &columns));
+        for (feature, found) in self.features.iter().zip(&without_logarithm) {
+            if let Some((row, value)) = found.first() {
+                let (rows, have) = if found.len() == 1 { ("row", "has") } else { ("rows", "have") };
+                notes.push(format!(
+                    "{:?}: {} {rows} {have} a value without a logarithm, taken as missing; the first is {value} in row {}",
+                    feature.column,
+                    found.len(),
+                    row + 1
+                ));
+            }
+        }
         let kept = self.keep(frame, &mut table, &mut notes)?;
         let forward = |table: &[f64]| -> Vec<f64> {
             let features = self.features.iter().cycle();

@@ -209,7 +209,9 @@ fn of_numbers(shown: &Shown<'_>, values: &[f64], question: &Question<'_>) -> Vec
         let far = 1e3 * difference.signum();
         let effect = if pooled * 1e3 > difference.abs() { difference / pooled } else { far };
         let (inside_mean, overall) = (back(means[cluster]), back(mean));
-        let words = format!("{} {} (all {})", shown.name(), shown.value(inside_mean), shown.value(overall));
+        // A geometric mean is no mean that people would compute themselves.
+        let typically = if shown.log_offset.is_some() { " typically" } else { "" };
+        let words = format!("{}{typically} {} (all {})", shown.name(), shown.value(inside_mean), shown.value(overall));
         let test_value = significance::of_mean(means[cluster], inside, mean, total / all, all);
         let column = shown.name().to_owned();
         Some((

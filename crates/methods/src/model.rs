@@ -260,7 +260,7 @@ impl ModelFile {
             Missing::Nearest | Missing::Drop => Missing::Skip,
             other => other,
         };
-        Preparation { missing, ..preparation.clone() }.apply(frame)
+        Preparation { missing, ..preparation.clone() }.apply_to_other(frame)
     }
 
     /// Rows, one after another, as the model wants them: shifted and divided. Missing values (NaN) stay missing.

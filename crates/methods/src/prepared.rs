@@ -12,6 +12,9 @@ use crate::numbers::{counted, named_rows};
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
+/// Rows that a warning names.
+const NAMED_MAX: usize = 10;
+
 /// Which columns of a table have the names and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
@@ -133,8 +136,13 @@ impl Decided {
             if !alone.is_empty() {
                 let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
                 alone.iter().for_each(|row| weights[*row] = 0.0);
+                let name = |row: &usize| ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[*row].clone());
+                let named = alone.iter().take(NAMED_MAX).map(name).collect::<Vec<_>>().join(", ");
+                let more = alone.len().saturating_sub(NAMED_MAX);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let (lie, influence) = if alone.len() == 1 { ("lies", "influences") } else { ("lie", "influence") };
                 notes.push(format!(
-                    "{} of {} rows lie alone: they influence no cluster, and outliers.csv lists them",
+                    "{} of {} rows {lie} far from the nearest rows, and {influence} no cluster: {named}{more}",
                     alone.len(),
                     frame.rows()
                 ));

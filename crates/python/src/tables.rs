@@ -132,7 +132,11 @@ impl Table {
             Missing::Nearest if is_other => Missing::Median,
             missing => missing,
         };
-        let prepared = py.detach(|| Preparation { missing, ..preparation.clone() }.apply(&self.0));
+        let preparation = Preparation { missing, ..preparation };
+        let prepared = py.detach(|| match is_other {
+            true => preparation.apply_to_other(&self.0),
+            false => preparation.apply(&self.0),
+        });
         let prepared = prepared.map_err(errors::data)?;
         let found = PyDict::new(py);
         found.set_item("features", arrays::table(py, prepared.features, preparation.features.len())?)?;

@@ -15,7 +15,7 @@ pub struct PredictArguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Table: .csv, .tsv, .txt (each may be gzipped), .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text, whose columns are numbered as those of the model, or .mtx
+    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text, whose columns are numbered as those of the model, or .mtx
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

@@ -105,7 +105,7 @@ fn decided(
 ) -> Result<How, String> {
     let name = &column.name;
     if wishes.reserved.contains(name) {
-        return Err("it has identifiers or weights".to_owned());
+        return Err("it names or weighs the rows".to_owned());
     }
     if wishes.exclude.contains(name) {
         return Err("excluded".to_owned());

@@ -619,7 +619,8 @@ impl Fit for Fitted {
         let outlying = self.outlying(data).filter(few).map(|outlying| {
             let shown = quantity(rows.distance(outlying.radius), rows.unit());
             let found = counted(outlying.rows.len() as u64, "row");
-            format!("{found} out of the ordinary, farther than about {shown} from every centre: see outliers.csv")
+            let its = if outlying.rows.len() == 1 { "its" } else { "their" };
+            format!("{found} far out for {its} cluster (in an ordinary one: farther than {shown}): see outliers.csv")
         });
         let lines = [Some(headline), nats, outside, reason, others, outlying];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
