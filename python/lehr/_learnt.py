@@ -24,7 +24,7 @@ KIND = "lehr model"
 
 
 class LearntMixin:
-    """An estimator whose model the command can ask about other rows."""
+    """An estimator whose model ``lehr predict`` can apply to other rows."""
 
     n_features_in_: int
     #: Whether rows come from a table that is prepared as the command does it: they may have gaps, and nothing is said of one without any value.

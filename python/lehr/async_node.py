@@ -144,7 +144,7 @@ class AsyncNode(_Client):
         return await self._ask(_state(path))
 
     async def query(self, path: str, operation: str, body: Any = None) -> Any:
-        """Ask for a part of a state, as :meth:`Node.query` does.
+        """Send a query to a service, as :meth:`Node.query` does.
 
         Parameters
         ----------

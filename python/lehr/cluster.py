@@ -138,7 +138,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     n_clusters_ : int
         How many there are.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row; -1 for one that is outside of the radius. If you ended the run at a temperature, centres have moved to the means of these rows.
+        The cluster of each sample; -1 for a sample outside the outlier radius. If you ended the run at a temperature, centres have moved to the means of these rows.
         Therefore ``predict`` may give a row on a border to another.
     probabilities_ : ndarray of shape (n_samples,)
         The share of each row in its cluster at ``temperature_``, the last before hard assignment. Don't use it as a measure of certainty, because it is mostly near

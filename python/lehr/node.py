@@ -147,7 +147,7 @@ class Node(_Client):
         return self._ask(_state(path))
 
     def query(self, path: str, operation: str, body: Any = None) -> Any:
-        """Ask for a part of a state, which changes nothing.
+        """Send a query to a service; it changes nothing.
 
         Parameters
         ----------

@@ -186,7 +186,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has not as many rows as were fitted, or fewer than two without a missing cell.
+        If ``X`` does not have as many rows as were fitted, or fewer than two of them are complete.
 
     Examples
     --------

@@ -183,7 +183,7 @@ class Service:
 
 
 class Server:
-    """A node that serves, as :func:`serve` gives it. To be used with ``with``, or closed.
+    """A node that serves, as :func:`serve` gives it. Use it in a ``with`` statement, or close it.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ def serve(
     Returns
     -------
     server : Server
-        Serving. To be used with ``with``, or closed.
+        Serving. Use it in a ``with`` statement, or close it.
 
     Raises
     ------

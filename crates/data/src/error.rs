@@ -215,7 +215,7 @@ impl Error {
         if let Error::Faults(faults) = self { faults.gaps() } else { 0 }
     }
 
-    /// Whether the surroundings (a missing file, permissions, the disk) rather than the data are to blame.
+    /// Whether the environment (a missing file, permissions, the disk), not the data, caused the error.
     pub fn is_environment(&self) -> bool {
         self.class() == Class::Environment
     }

@@ -387,8 +387,8 @@ pub(crate) fn weight_fault(weight: f64) -> Option<&'static str> {
     }
 }
 
-/// The fault, as (expected, found), of weights that are each valid but not together. Weights of 0 may have been left
-/// out.
+/// The fault, as (expected, found), of individually valid weights whose sum is 0 or not finite. Weights of 0 may have
+/// been left out.
 pub(crate) fn total_weight_fault(weights: &[f64], rows: usize) -> Option<(String, String)> {
     let total: f64 = weights.iter().sum();
     if total == 0.0 {

@@ -6,7 +6,7 @@
 //! - A **number** stays as it is or becomes its logarithm, and is shifted and divided as [`Scale`] says.
 //! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere. All are
 //!   divided by one number, so that together they have the variance of one column. A category then weighs as much in
-//!   distances as one column of numbers. Texts of few rows share the feature `other`.
+//!   distances as one column of numbers. Rare categories share the feature `other`.
 //! - A **date** becomes the days since 1970.
 //! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
 //!

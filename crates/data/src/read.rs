@@ -118,7 +118,7 @@ pub struct Selection {
 /// zstd. Where no columns are chosen, those of other kinds and those that pandas has for its index are left out and
 /// told ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
-/// Cost: one pass; memory for the result and a window of 64 KiB, of Parquet a page of each column.
+/// Cost: one pass; memory for the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file could not be read at all.

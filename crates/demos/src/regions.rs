@@ -33,7 +33,7 @@ pub struct Roles {
     pub attributes: Vec<String>,
     /// Columns that count people, which become shares of all people of the region.
     pub shares: Vec<String>,
-    /// The column of inhabitants. Default: each region counts the same.
+    /// The column with the number of inhabitants. Default: each region counts the same.
     pub people: Option<String>,
     /// The columns of longitude and latitude in degrees, or none.
     pub position: Vec<String>,

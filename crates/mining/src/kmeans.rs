@@ -56,9 +56,9 @@ impl Resumable for Parameters {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its iterations. Each is at most
-/// N x K x D operations and, in up to 16 dimensions, far fewer once most centres stand still. Memory: the points, and a
-/// copy of them in the precision asked for; where those are in a file, so is the copy.
+/// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its iterations. An iteration
+/// takes at most N x K x D operations. In up to 16 dimensions it takes far fewer once most centres stop moving. Memory:
+/// the points, and a copy of them in the precision asked for; where those are in a file, so is the copy.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,

@@ -61,7 +61,7 @@ pub struct Seen {
     pub services: Vec<SeenService>,
     /// The workers of the node.
     pub workers: usize,
-    /// How many of them are in a job now.
+    /// How many of them are running a job now.
     pub workers_busy: usize,
     /// Jobs that wait for a worker.
     pub jobs_queued: usize,

@@ -183,7 +183,8 @@ struct Followed {
 }
 
 impl Joining {
-    /// Follows no node yet. It asks through this client; a node that has not answered for a `lease` is gone.
+    /// Creates a `Joining` that follows no node yet. It asks through this client; a node that has not answered for a
+    /// `lease` is gone.
     ///
     /// # Panics
     /// If `lease` is shorter than a millisecond.

@@ -317,8 +317,8 @@ kernel! {
     }
 }
 
-/// Overwrites `out` with each row's moments, one for each dimension, and its stress, without the weight of the row's
-/// own item.
+/// Overwrites `out` with each row's moments (one per dimension) and stress, before multiplication by the weight of the
+/// row's own item.
 ///
 /// Positions, targets and the shift are in one unit, in which they should be of the order of 1: distances below 1e-15
 /// count as none. Relative error of a distance: 3 units of rounding of `T`. Cost: rows x items x (5 dimensions + 20)

@@ -94,7 +94,7 @@ pub trait Lanes: Copy + Debug {
 
     /// Reads a line.
     fn load(line: &<Self::Number as Real>::Line) -> Self;
-    /// Reads the first numbers of a slice, wherever it begins in memory. Panics if there are fewer than a line has.
+    /// Reads the first numbers of a slice, which need not be aligned. Panics if there are fewer than a line has.
     fn load_at(numbers: &[Self::Number]) -> Self;
     /// Reads the first numbers of a slice of whole numbers of 16 bits, each exactly. Panics if there are fewer than a
     /// line has.

@@ -8,7 +8,7 @@
 struct Family {
     /// Its usual name.
     name: &'static str,
-    /// The variable with this process's number. Its presence is the sign.
+    /// The variable with this process's number. If it is set, this family started the process.
     rank: &'static str,
     /// The variables with the number of processes, the first that is set counts.
     sizes: &'static [&'static str],

@@ -86,8 +86,8 @@ pub trait Rounds: Send {
     /// If `total` has not the length of the round's partials; with a panic of the round.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
-    /// Gives all ranks the lead's flag. Use it for decisions that do not follow from the bits of a round, such as a
-    /// request to stop.
+    /// Broadcasts the lead's flag to all ranks. Use it for decisions that do not follow from the bits of a round, such
+    /// as a request to stop.
     ///
     /// # Errors
     /// As for [`round`](Self::round).

@@ -197,8 +197,8 @@ fn map<M: MapReduce>(
     emitted
 }
 
-/// The position of each key's value among those of a leaf. It is looked up once a row, so small keys, the usual ones,
-/// have a table.
+/// The position of each key's value among those of a leaf. It is looked up once per row, so small keys, the usual ones,
+/// use an array.
 #[derive(Default)]
 struct Positions {
     /// By key, the place plus one; 0 for none.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::packed;
 use crate::picture::Picture;
 
-/// Bytes of values and of names that a page carries at most; the tables have all.
+/// Upper limits on the bytes of values and of names in an HTML report; the result tables have all of them.
 const VALUES_BYTES: usize = 3 << 20;
 const NAMES_BYTES: usize = 3 << 20;
 /// Columns that a page carries at most.

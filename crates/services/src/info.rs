@@ -22,7 +22,7 @@ pub struct Info {
     pub path: String,
     /// Which life of it this is.
     pub incarnation: u64,
-    /// Where in that life it is.
+    /// Its phase in this incarnation, for example starting or ready.
     pub phase: Phase,
     /// Its operations.
     pub contract: Description,

@@ -34,7 +34,7 @@ pub struct Allowed {
 /// A host as it is listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
-    /// A name; with a dot before it, all names below.
+    /// A host name; with a leading dot, all its subdomains.
     name: String,
     /// The one port; else those of HTTP and HTTPS.
     port: Option<u16>,

@@ -172,7 +172,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A run at its beginning: its first commands. At most `parallel` items are done side by side.
+    /// Creates a run and returns it with its first commands. At most `parallel` items are done side by side.
     ///
     /// # Panics
     /// If a step needs one that is not there, or itself in a circle: plans are checked before.

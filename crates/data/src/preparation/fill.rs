@@ -1,4 +1,4 @@
-//! Gaps filled from the rows that are nearest by the columns that both have.
+//! Fills missing values from the nearest rows by the columns that both have (k-nearest-neighbour imputation).
 
 /// Rows that values are taken from, at most.
 const DONORS: usize = 2_000;

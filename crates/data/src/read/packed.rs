@@ -8,8 +8,8 @@ use crate::fingerprints::Fingerprints;
 use crate::read::npy;
 use crate::read::source::{Source, foreign_format};
 
-/// Rows of bits from an NPY array of bytes (`u1`) with two dimensions, plain or packed by gzip. `bits` columns; without
-/// it, eight for each byte. Ids are row numbers.
+/// Rows of bits from an NPY array of bytes (`u1`) with two dimensions, plain or packed by gzip. There are `bits`
+/// columns, or eight per byte if it is `None`. Ids are row numbers.
 ///
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file could not be read to its

@@ -38,7 +38,7 @@ pub(super) struct Survey {
     /// The first number that begins with a 0 that no program writes, as codes and keys do.
     code: Option<usize>,
     times: Times,
-    /// The first different values, three at most.
+    /// Up to three distinct values that are not numbers, ignoring case, in order of appearance.
     words: Vec<String>,
     /// How many rows have nothing at all.
     empty: usize,

@@ -77,7 +77,7 @@ impl<W: Write> Table<W> {
         write_number(&mut self.out, number)
     }
 
-    /// A field with a whole number that may be negative.
+    /// Writes a signed integer as a field.
     pub fn integer(&mut self, number: i64) -> io::Result<()> {
         self.next()?;
         write!(self.out, "{number}")

@@ -250,7 +250,7 @@ impl Fitted {
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
-    /// scaled. Of bits, a centre is how frequent each is.
+    /// scaled. For rows of bits, a centre holds the frequency of each bit.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));

@@ -245,7 +245,7 @@ fn length(row: &[f64], center: &[f64]) -> f64 {
     (2.0 * largest * shares.sum::<f64>().sqrt()).min(f64::MAX)
 }
 
-/// The columns that make most of a row's squared distance from a centre.
+/// The columns that contribute most to a row's squared distance from a centre.
 fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)> {
     let mut values = vec![0.0; center.len()];
     rows.read(row, &mut values);

@@ -62,8 +62,8 @@ struct Leaf {
 }
 
 impl Tree {
-    /// Grows one on some columns for the labels of the rows; rows without a label (`None`) do not count. Nothing where
-    /// there are not two clusters or no column.
+    /// Grows one on some columns for the labels of the rows; rows without a label (`None`) do not count. `None` if
+    /// there are fewer than two clusters, no columns, or no labelled rows.
     pub(super) fn grow(columns: &[Shown<'_>], labels: &[Option<usize>], clusters: usize) -> Option<Self> {
         let labelled: Vec<u32> = (0..labels.len()).filter(|row| labels[*row].is_some()).map(|row| row as u32).collect();
         if clusters < 2 || columns.is_empty() || labelled.is_empty() {

@@ -58,7 +58,7 @@ pub struct Projection {
     pub probabilities: Vec<f64>,
     /// The entropy of the posterior over nodes, in nats: 0 where one node has it all.
     pub entropies: Vec<f64>,
-    /// `ln p(x)` over the cells that are there, in the input's units: by it rows that fit nowhere stand out.
+    /// `ln p(x)` over a row's non-missing values, in the input's units. Low values mark outliers.
     pub log_densities: Vec<f64>,
 }
 

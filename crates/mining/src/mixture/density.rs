@@ -43,7 +43,7 @@ pub struct Posterior {
     pub components: usize,
     /// N x K, row-major: the probability that a row is of a component. Each row adds up to 1.
     pub memberships: Vec<f64>,
-    /// The component with the largest membership; of equal ones the first.
+    /// For each row, the component with the largest membership; the first if several tie.
     pub labels: Vec<u32>,
     /// `ln p(x)`, in the input's units.
     pub log_densities: Vec<f64>,

@@ -256,8 +256,8 @@ impl<'a> Fit<'a> {
         self.problem.clusterings[tried].clusters.expect("every clustering has a number")
     }
 
-    /// The ways from clusters to a mixture: straight, and through mixtures of other forms, whose likelihoods have other
-    /// hills.
+    /// Ways to initialise a mixture from clusters: directly, or through a mixture of another covariance type, whose
+    /// likelihood has other local maxima.
     fn ways(&self) -> Vec<Option<Covariance>> {
         let target = self.problem.parameters.covariance;
         if self.components() == 1 {
@@ -508,7 +508,7 @@ fn by_weight(gaussians: &Gaussians) -> Vec<usize> {
     order
 }
 
-/// One sweep of EM: returns the objective per unit of weight before it.
+/// Runs one EM iteration and returns the objective per unit of weight before it.
 pub(crate) async fn sweep(
     rounds: &mut dyn Rounds,
     table: &Table<'_>,

@@ -14,7 +14,7 @@ use lehr_numerics::elementary::ln;
 use super::row_major::RowMajor;
 
 /// Frequencies nearer to 0 or 1 than this cost as if they were so near: 27.7 nats for a bit that never occurred.
-/// Without a prior there would be no number.
+/// Without this bound the cost would be infinite.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
 fn inside(frequency: f64) -> f64 {

@@ -12,7 +12,7 @@ use crate::rows::RowMajor;
 /// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
-    /// Coordinates of a position.
+    /// Number of dimensions of the map.
     pub dimension: usize,
     /// N x dimension, row-major, in the unit of the dissimilarities. About the weighted mean, along principal axes,
     /// unless positions were given.
@@ -35,7 +35,7 @@ pub struct Map {
     pub stresses: Vec<f64>,
     /// Readings of the matrix by iterations, those for the start and for steps that were not taken included.
     pub passes: u64,
-    /// Readings of the weights by conjugate gradients.
+    /// Conjugate gradient iterations; each reads the weights once.
     pub solver_steps: u64,
     /// Pairs without a dissimilarity.
     pub missing_pairs: u64,

@@ -87,7 +87,7 @@ pub struct Input<'a> {
     pub weights: Option<&'a [f64]>,
     /// One weight for each pair, 0 or more; not together with [`Parameters::weighting`].
     pub pair_weights: Option<&'a Dissimilarities>,
-    /// N x dimension positions to start from.
+    /// Initial positions, N x dimension.
     pub positions: Option<&'a [f64]>,
     /// Items that stay where `positions` has them.
     pub fixed: &'a [usize],

@@ -391,7 +391,8 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// One of the alternatives must hold. If none does: the faults of the nearest, which has the fewest.
+    /// Checks that at least one of the alternatives matches. If none does: the faults of the nearest, which has the
+    /// fewest.
     fn alternatives(&mut self, part: Schema<'a>, field: &Field, value: &Value, depth: usize) {
         let alternatives = part.alternatives();
         if alternatives.is_empty() {

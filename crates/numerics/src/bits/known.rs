@@ -132,7 +132,7 @@ pub struct Moves {
 
 impl Moves {
     /// Measures the moves from one set of centres to another, both row after row. The coordinates of the bits are in
-    /// the unit `unit`. Centres after the last of `before` get no value.
+    /// the unit `unit`. Centres that `before` does not have get 0.
     ///
     /// # Panics
     /// If there are fewer than before.

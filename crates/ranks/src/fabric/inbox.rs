@@ -1,10 +1,10 @@
 //! One rank's messages that have come and not been taken, and who waits for more: the matching, for every fabric that
 //! can only move messages.
 //!
-//! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on.
-//! A pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
-//! receive with a lower number matches that too. So receives are served in the order in which they began, as MPI
-//! requires of posted receives, and yet a pending one holds nothing.
+//! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on. A
+//! pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a
+//! receive with a lower number matches that too. So receives match in the order of their first polls, as MPI requires
+//! of posted receives. A pending receive reserves no message.
 //!
 //! A search walks over the messages of other contexts and tags that wait: programs that let thousands of messages lie
 //! pay for it.

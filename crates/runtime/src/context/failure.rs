@@ -354,7 +354,7 @@ impl Unclaimed {
         Self(Why::Discarded)
     }
 
-    /// Gives it to its owner.
+    /// Converts it to the `TaskError` that its owner receives.
     pub(crate) fn claim(mut self) -> TaskError {
         match std::mem::replace(&mut self.0, Why::Cancelled) {
             Why::Panicked(panicked) => TaskError::Panicked { message: panicked.0.message() },

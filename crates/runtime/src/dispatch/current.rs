@@ -50,7 +50,7 @@ pub(crate) struct ForkBell {
     silence: Cell<u32>,
 }
 
-/// The most forks that pass in silence: a millisecond or two of the smallest.
+/// At most this many forks pass without a wake-up: a millisecond or two of the smallest forks.
 const SILENCE_MAX: u32 = 1 << 16;
 
 /// No dispatcher has this identity.

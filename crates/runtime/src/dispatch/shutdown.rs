@@ -218,8 +218,8 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The owner drops it, because it
-    /// looks into the common queue until all tasks are gone. After the owner's last look,
+    /// Hands over a task or a closure that nobody will run any more, to be dropped. The dispatcher's owner drops it,
+    /// because the owner checks the common queue until all tasks are gone. After the owner's last look,
     /// [`drop_late`](Self::drop_late) says who does.
     ///
     /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when

@@ -294,7 +294,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         self.leave_for_good(outcome, !self.keeps_ports_open);
     }
 
-    /// The same with the ports left open.
+    /// Like `finish`, but leaves the ports open.
     pub(super) fn finish_quietly(&self, outcome: Result<(), TaskError>) {
         self.leave_for_good(outcome, false);
     }

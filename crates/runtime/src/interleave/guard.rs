@@ -59,7 +59,7 @@ impl<S> Snapshot<S> {
         Self { version }
     }
 
-    /// How many exclusive handlers had changed the state.
+    /// The number of exclusive handlers that had changed the state when the snapshot was taken.
     ///
     /// # Example
     /// See [`Snapshot`].

@@ -1,9 +1,9 @@
 //! Options that only some ports have: a capacity, permits, a discard sink, times of arrival, turns among receivers.
 //!
-//! All of it is in one box that a plain port does not allocate. So the path of a plain message costs one look at a
-//! pointer. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity. Those
-//! who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
-//! permit, so that nobody can overtake them between their wake-up and their post.
+//! All of it is in one box that a plain port does not allocate. So in a port without options, a message costs one
+//! pointer check. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
+//! Those who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs,
+//! as a permit, so that nobody can overtake them between their wake-up and their post.
 //!
 //! Invariant whenever the port's lock is free: somebody waits ungranted for a place only if no place is free.
 

@@ -343,7 +343,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Wakes takes, in order, as far as there are items for them that no other take has been woken for.
+    /// Wakes, in order, each pending take for which enough unpromised items remain.
     pub(crate) fn wake_takes(&mut self, available: usize, wake: &mut Wake) {
         if available.saturating_sub(self.promised) < self.least_taken {
             return;

@@ -435,7 +435,7 @@ mod tests {
         page
     }
 
-    /// The pages of a column of texts that has these bytes and five rows.
+    /// The pages of a string column with these bytes and five rows.
     fn pages<R: Room>(bytes: &[u8], codec: Codec, room: R) -> (Pages<R>, ColumnDescPtr) {
         let schema = parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap();
         let column = SchemaDescriptor::new(Arc::new(schema)).column(0);

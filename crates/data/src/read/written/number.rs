@@ -73,7 +73,7 @@ fn currency_behind(text: &str) -> Option<(&'static str, &str)> {
         .then_some((found, trim(rest)))
 }
 
-/// Words for thousands, millions and so on behind an amount of money, in lower case, and their powers of ten.
+/// Lower-case suffixes of money amounts, such as `k` and `mn`, with their powers of ten.
 const POWERS: [(&str, u32); 15] = [
     ("k", 3),
     ("tsd.", 3),

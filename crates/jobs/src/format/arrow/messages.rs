@@ -1,5 +1,5 @@
-//! Checks the messages of an Arrow file or stream before they are read. It looks at how they are packed, and whether
-//! the file has the bytes that they name, once for each time that they name them.
+//! Checks the messages of an Arrow file or stream before they are read. It checks their compression, and that the file
+//! is long enough. Bytes that several messages refer to count each time.
 
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 
