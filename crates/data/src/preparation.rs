@@ -291,8 +291,8 @@ impl Preparation {
         self.laid_out(frame, false)
     }
 
-    /// The same of another table, such as next month's. A value without a logarithm, smaller than all that there were,
-    /// is a missing value there with a note: one customer without sales does not stop all others.
+    /// The same of another table, such as next month's. A value that has no logarithm is a missing value there, with a
+    /// note: one customer without sales does not stop all others.
     ///
     /// # Errors
     /// As for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
