@@ -50,8 +50,9 @@ edges: need ## do the rooms keep to their edges and doors (ARCHITECTURE.md), mod
 	@$(PYTHON) -m unittest discover -q -s docs/site -p 'test_*.py'
 	@failed=0; for gate in edges circles links papers catalogue prose spelling; do $(PYTHON) tools/$$gate.py || failed=1; done; exit $$failed
 
-lint: lint-need ## clippy on everything, warnings are errors
+lint: lint-need ## clippy on everything, and the documentation of the crates; warnings are errors
 	@cargo clippy --workspace --all-targets -- -D warnings
+	@$(MAKE) --no-print-directory docs-rust
 
 unit: need ## every test of the workspace, documentation examples included
 	@cargo test --workspace --no-fail-fast
@@ -478,7 +479,7 @@ docs: python $(PYTHON_ENVIRONMENT)/.installed-docs docs-rust ## the documentatio
 	@echo "open $(SITE)/index.html"
 
 docs-rust: need ## the documentation of the crates alone; warnings are errors
-	@RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+	@RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
 
 front-page: python ## the two pictures of README.md, from datasets/ and a record of the lab
 	@$(PYTHON_ENVIRONMENT)/bin/python docs/site/front_page.py

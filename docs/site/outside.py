@@ -10,7 +10,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-LINK = re.compile(r"(!?)\[([^\]\n]*)\]\(([^)\s]+)\)")
+#: The text of a link may go over the end of a line, and not over an empty one.
+LINK = re.compile(r"(!?)\[((?:[^\]\n]|\n(?!\s*\n))*)\]\(([^)\s]+)\)")
+FENCE = re.compile(r"(^[ \t]*```.*?^[ \t]*```[^\n]*$)", re.DOTALL | re.MULTILINE)
 #: By page of the site: the file that it shows.
 ELSEWHERE = {
     "architecture": "ARCHITECTURE.md",
@@ -30,15 +32,14 @@ def _read(app, page, source):
         folder = file.parent
     suffix = Path(app.env.doc2path(page)).suffix
     if suffix == ".md":
-        source[0] = "\n".join(_lines(source[0], folder))
+        source[0] = _with_links(source[0], folder)
 
 
-def _lines(text, folder):
-    fenced = False
-    for line in text.split("\n"):
-        if line.lstrip().startswith("```"):
-            fenced = not fenced
-        yield line if fenced else LINK.sub(lambda found: _link(found, folder), line)
+def _with_links(text, folder):
+    """The text with each link as the site has it, but for blocks of code."""
+    parts = FENCE.split(text)
+    parts[::2] = [LINK.sub(lambda found: _link(found, folder), part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _link(found, folder):
@@ -53,7 +54,7 @@ def _link(found, folder):
     name = absolute.relative_to(ROOT).as_posix()
     if name in _PAGES:
         return f"{picture}[{text}](/{_PAGES[name]}.md{anchor})"
-    if name.startswith("docs/"):
+    if name.startswith("docs/") and not absolute.is_dir():
         return f"{picture}[{text}](/{name.removeprefix('docs/')}{anchor})"
     if absolute.is_file():
         return f"{{download}}`{text.replace('`', '')} </../{name}>`"

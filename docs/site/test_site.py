@@ -67,7 +67,7 @@ class Outside(unittest.TestCase):
     FOLDER = Path(outside.ROOT) / "docs/guide"
 
     def link(self, text):
-        return "\n".join(outside._lines(text, self.FOLDER))
+        return outside._with_links(text, self.FOLDER)
 
     def test_pages_that_stand_elsewhere_are_pages_of_the_site(self):
         self.assertEqual(self.link("[a](../../ARCHITECTURE.md#x)"), "[a](/architecture.md#x)")
@@ -75,10 +75,13 @@ class Outside(unittest.TestCase):
     def test_files_outside_are_downloads_and_folders_are_named(self):
         self.assertEqual(self.link("[a](../../Makefile)"), "{download}`a </../Makefile>`")
         self.assertEqual(self.link("[a](../../tools)"), "a (`tools`)")
+        self.assertEqual(self.link("[guides](../guide)"), "guides (`docs/guide`)")
 
     def test_links_within_and_to_other_sites_stay_and_code_is_left_alone(self):
         self.assertEqual(self.link("[a](https://x.org) [b](#c)"), "[a](https://x.org) [b](#c)")
         self.assertEqual(self.link("[a](maps.md)"), "[a](/guide/maps.md)")
+        self.assertEqual(self.link("[a\n  b](maps.md)"), "[a\n  b](/guide/maps.md)")
+        self.assertEqual(self.link("[a]\n\n(maps.md)"), "[a]\n\n(maps.md)")
         self.assertEqual(self.link("```\n[a](../../Makefile)\n```"), "```\n[a](../../Makefile)\n```")
 
 

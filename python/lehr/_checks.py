@@ -107,6 +107,11 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
         told, found, _ = str(error).partition(" contains NaN.")
         if not found:
             raise
+        if sklearn.utils.get_tags(estimator).input_tags.pairwise:
+            raise ValueError(
+                f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing dissimilarities. lehr.PairwiseClustering and lehr.SMACOF "
+                "do: they leave out a pair without a value. Otherwise leave out the items that have such pairs."
+            ) from None
         raise ValueError(
             f"{told} contains NaN.\n{type(estimator).__name__} does not accept missing values. lehr.DAGaussianMixture and lehr.GTM do: "
             "they use the cells that each row has. Otherwise fill them in (sklearn.impute.SimpleImputer) or drop these rows (DataFrame.dropna)."

@@ -80,9 +80,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     };
     let (id, weights) = (selection.id.as_ref().map(named), selection.weights.as_ref().map(named));
     let keys = Keys { id: id.as_deref(), weights: weights.as_deref() };
-    for note in frame.notes().iter().filter(|_| !quiet) {
-        output::note(note);
-    }
+    let notes = frame.notes().to_vec();
     let described = Described::new(frame, &keys);
     let account = described.text();
     let print = |account: &str| {
@@ -96,6 +94,8 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
             Ok(decided.rows(keys, preparing.sets_aside)?)
         }
         Err(error) => {
+            // Where all goes well, the rows have them as warnings.
+            notes.iter().filter(|_| !quiet).for_each(|note| output::note(note));
             print(&account);
             Err(error.into())
         }

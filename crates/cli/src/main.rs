@@ -8,7 +8,7 @@
 //! 4. [`command`]: the work.
 //! 5. [`group`]: the work of several processes.
 //! 6. [`folder`]: how results get on disk all at once.
-//! 7. [`report`]: the page that people open.
+//! 7. [`lehr_report`]: the page that people open.
 
 #![forbid(unsafe_code)]
 

@@ -32,7 +32,8 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     }
     let text = std::fs::read_to_string(&table)
         .map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", table.display())))?;
-    let is_weighted = text.lines().next().is_some_and(|head| head.split(',').any(|name| name == "weight"));
+    let names: Vec<&str> = text.lines().next().unwrap_or_default().split(',').map(|name| name.trim()).collect();
+    let is_weighted = names.contains(&"weight");
     let selection = Selection {
         columns: Some(vec!["item".into()]),
         weights: is_weighted.then(|| "weight".into()),
@@ -45,12 +46,37 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
         let message = format!("{}: expected {items} items, as the matrix has, found {}", table.display(), rows.len());
         return Err(Failure::new(Kind::BadData, message));
     }
+    in_order(&table, rows.values())?;
+    let unknown: Vec<&str> = names.into_iter().filter(|name| !["item", "id", "weight"].contains(name)).collect();
+    if !unknown.is_empty() {
+        output::warning(&format!(
+            "{}: nothing reads the columns {}; a column weight gives the items weights",
+            table.display(),
+            unknown.join(", ")
+        ));
+    }
     let weights = rows.weights().map(<[f64]>::to_vec);
     if weights.is_some() && !quiet {
         output::note(&format!("items are weighted by how many equal ones they stand for ({})", table.display()));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
     Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })
+}
+
+/// Checks that the rows of the table of items are in the order of the matrix: names and weights go by their places.
+fn in_order(table: &Path, items: &[f64]) -> Result<(), Failure> {
+    let elsewhere: Vec<String> = (0..items.len())
+        .filter(|&row| items[row] != row as f64)
+        .map(|row| format!("{}, row {}: item: expected {row}, found {}", table.display(), row + 2, items[row]))
+        .collect();
+    if elsewhere.is_empty() {
+        return Ok(());
+    }
+    let more = elsewhere.len().saturating_sub(10);
+    let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
+    let faults = elsewhere.iter().take(10).map(String::as_str).collect::<Vec<_>>().join("\n");
+    Err(Failure::new(Kind::BadData, faults + &more)
+        .with_hint("the rows have to be in the order of the matrix: sort them by the column item"))
 }
 
 /// The classes of the items: a column of a table that has their ids in the column `id`. An example is the labels.csv of

@@ -279,7 +279,10 @@ fn role_of_texts(
     }
     let is_often = distinct <= LEVELS_MAX || distinct <= LEVELS_AT_MOST && present >= ROWS_A_LEVEL * distinct;
     if !is_often || 2 * distinct > present && present > 10 {
-        return (Role::Text, Some(format!("{distinct} different texts in {present} rows")));
+        // Rows that were entered twice keep their key.
+        let names_most = 10 * distinct >= 9 * present;
+        let hint = if names_most { "; --id names the rows by it" } else { "" };
+        return (Role::Text, Some(format!("{distinct} different texts in {present} rows{hint}")));
     }
     (Role::Category, None)
 }
@@ -501,6 +504,14 @@ mod tests {
             roles,
             [Id, Id, Measure, Measure, Id, Category, Constant, Empty, Category, Id, Text, Category, same, Id, Measure]
         );
+    }
+
+    #[test]
+    fn a_key_of_rows_that_were_entered_twice_is_told_to_be_one() {
+        let key = FrameColumn::texts("key", (0..40).map(|row| format!("C{}", row % 37)));
+        let account = accounts(vec![key]).remove(0);
+        let told = "37 different texts in 40 rows; --id names the rows by it".to_owned();
+        assert_eq!((account.role, account.reason), (Role::Text, Some(told)));
     }
 
     #[test]

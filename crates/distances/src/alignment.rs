@@ -2,7 +2,7 @@
 //!
 //! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One
 //! pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are carried
-//! in the score itself: see `alignment/packing.rs`. The recurrences stand in `alignment/kernel.rs`; [`reference`] is
+//! in the score itself: see `alignment/packing.rs`. The recurrences stand in `alignment/kernel.rs`; [`mod@reference`] is
 //! the oracle.
 
 pub(crate) mod kernel;

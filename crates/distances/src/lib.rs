@@ -6,7 +6,7 @@
 //!
 //! | data | metric |
 //! | --- | --- |
-//! | [`Sequences`](lehr_data::Sequences) | [`sequence::Aligned`]: each pair is aligned; [`columns::Compared`]: they are aligned already |
+//! | [`Sequences`] | [`sequence::Aligned`]: each pair is aligned; [`columns::Compared`]: they are aligned already |
 //! | [`Fingerprints`](lehr_data::Fingerprints) | [`tanimoto::Tanimoto`] |
 //! | [`Incomplete`](lehr_data::Incomplete) rows | [`rows::Compared`] |
 //!

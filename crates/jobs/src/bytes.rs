@@ -64,7 +64,9 @@ impl JsonSchema for Bytes {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "contentEncoding": "base64" })
+        // The pattern for who checks none of the encoding.
+        let pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$";
+        json_schema!({ "type": "string", "contentEncoding": "base64", "pattern": pattern })
     }
 }
 

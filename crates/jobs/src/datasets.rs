@@ -1,6 +1,6 @@
 //! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` has the code behind it.
 //!
-//! A data set is a [`Table`](crate::Table) with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
+//! A data set is a [`Table`] with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
 //! root ([`Open`]), or whole from a service ([`Put`]). It goes out by its handle ([`Take`]) or in pieces of rows ([`Read`]).
 
 pub(crate) mod contents;
@@ -23,6 +23,11 @@ pub(crate) use contents::digest;
 pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
 pub use whole::UploadFile;
+
+/// What the name of a data set consists of: parts with `/` between them, none of dots alone.
+pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)*$";
+/// The most bytes that it has.
+pub(crate) const NAME_BYTES: usize = 200;
 
 /// The state of a service of data sets.
 ///
@@ -202,6 +207,7 @@ pub struct Upload {
 #[operation(contract = Datasets, verb = Insert, name = "begin", reply = Offset, key = name)]
 pub struct Begin {
     /// The name of the new data set: letters, digits, `.`, `_`, `-`, in parts with `/` between them.
+    #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
     /// The format of its bytes.
     pub format: Form,
@@ -213,6 +219,7 @@ pub struct Begin {
     pub sha256: Option<String>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
     /// The column of weights.
     #[serde(default)]
@@ -324,6 +331,7 @@ pub struct Finish {
 #[operation(contract = Datasets, verb = Submit, name = "open", reply = Dataset, key = name)]
 pub struct Open {
     /// The name of the new data set.
+    #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
     /// The file, relative to the data root.
     pub path: String,
@@ -332,6 +340,7 @@ pub struct Open {
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
     /// The column of weights.
     #[serde(default)]
@@ -387,6 +396,7 @@ impl Open {
 #[operation(contract = Datasets, verb = Submit, name = "put", reply = Dataset, key = name)]
 pub struct Put {
     /// The name that it will have.
+    #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub name: String,
     /// The table.
     pub table: Handle,
@@ -462,6 +472,7 @@ pub struct Rename {
     /// The data set.
     pub name: String,
     /// Its new name, which nothing has yet.
+    #[schemars(extend("pattern" = NAME_PATTERN, "maxLength" = NAME_BYTES))]
     pub to: String,
 }
 

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use lehr_services::{Code, Fault};
+use lehr_services::{Code, Fault, in_words, with_whole_numbers};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,7 +24,9 @@ pub(crate) const PLACE: &str = "Options";
 /// assert_eq!(options.read::<cluster::Options>()?.clusters, Some(7));
 /// let slip: Options = serde_json::from_str(r#"{ "seed": 1, "clusters": "two" }"#).unwrap();
 /// let fault = slip.read::<cluster::Options>().unwrap_err();
-/// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected usize"), "{fault}");
+/// let with_a_point: Options = serde_json::from_str(r#"{ "clusters": 7.0 }"#).unwrap();
+/// assert_eq!(with_a_point.read::<cluster::Options>()?.clusters, Some(7));
+/// assert!(fault.reason().ends_with("options.clusters: invalid type: string \"two\", expected a whole number of at least 0"), "{fault}");
 /// # Ok::<(), lehr_services::Fault>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +67,9 @@ impl Options {
         })
     }
 
+    /// As JSON. A whole number has no point: a client may write `7.0` for 7.
     pub(crate) fn to_value(&self) -> Value {
-        self.0.to_value()
+        with_whole_numbers(self.0.to_value())
     }
 
     /// The fields of these names, if these are an object.
@@ -108,6 +111,7 @@ impl From<Value> for Options {
 /// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
 pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
     let field = field_to_blame(value, reason, read).map(|name| format!(".{name}")).unwrap_or_default();
+    let reason = in_words(reason);
     Fault::new(Code::MessageNotSupported, format!("not what is expected here: options{field}: {reason}"))
 }
 
@@ -351,9 +355,15 @@ mod tests {
             width: Option<f64>,
         }
         for (told, reason) in [
-            (json!({ "count": -2 }), "options.count: invalid value: integer `-2`, expected usize"),
-            (json!({ "count": 2, "width": [1] }), "options.width: invalid type: sequence, expected f64"),
-            (json!({ "width": "wide", "count": "two" }), "options.count: invalid type: string \"two\", expected usize"),
+            (
+                json!({ "count": -2 }),
+                "options.count: invalid value: integer `-2`, expected a whole number of at least 0",
+            ),
+            (json!({ "count": 2, "width": [1] }), "options.width: invalid type: sequence, expected a number"),
+            (
+                json!({ "width": "wide", "count": "two" }),
+                "options.count: invalid type: string \"two\", expected a whole number of at least 0",
+            ),
             (json!({ "cuont": 2 }), "options: unknown field `cuont`, expected `count` or `width`"),
             (json!({ "width": 2.0 }), "options: missing field `count`"),
             (json!(7), "options: invalid type: integer `7`, expected struct Told"),

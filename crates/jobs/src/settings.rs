@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use lehr_ranks::Layout;
-use lehr_services::{Code, Fault, Placement};
+use lehr_services::{Code, Fault, Placement, in_words};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -126,8 +126,8 @@ impl Settings {
         if let Some(name) = NOT_OF_MANIFESTS.iter().find(|name| told.get(**name).is_some()) {
             return Err(Fault::new(Code::InvalidValue, format!("{name}: expected nothing, found a value")));
         }
-        let settings: Self =
-            serde_json::from_value(told).map_err(|error| Fault::new(Code::InvalidValue, error.to_string()))?;
+        let settings: Self = serde_json::from_value(told)
+            .map_err(|error| Fault::new(Code::InvalidValue, in_words(&error.to_string())))?;
         let settings = Self { cores: placement.own_cores().to_vec(), ..settings };
         settings.check().map(|()| Some(settings))
     }

@@ -229,12 +229,16 @@ fn formerly(schema: &Value) -> Option<(String, Options)> {
 /// let given = serde_json::json!({ "clusters": 3, "bits": 32 });
 /// let renamed = options::renamed(&options::of::<cluster::Options>(), given.as_object().unwrap());
 /// assert_eq!(serde_json::Value::Object(renamed), serde_json::json!({ "clusters": 3, "precision": "f32" }));
+/// let given = serde_json::json!({ "precision": null, "bits": 32 });
+/// let renamed = options::renamed(&options::of::<cluster::Options>(), given.as_object().unwrap());
+/// assert_eq!(serde_json::Value::Object(renamed), serde_json::json!({ "precision": "f32" }));
 /// ```
 pub fn renamed(declared: &[OptionOf], options: &Options) -> Options {
     let mut options = options.clone();
     for option in declared {
         let Some((former, values)) = &option.formerly else { continue };
-        if options.contains_key(&option.name) {
+        // `null` is as if nothing were said.
+        if options.get(&option.name).is_some_and(|value| !value.is_null()) {
             continue;
         }
         if let Some(given) = options.remove(former) {

@@ -61,7 +61,7 @@ impl Checkpoint {
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
-/// Without a number of clusters and a final temperature the number is chosen first ([`number`](crate::number)). The
+/// Without a number of clusters and a final temperature the number is chosen first ([`number`](mod@crate::number)). The
 /// result is then the same, to the bit, as with that number given.
 ///
 /// # Errors

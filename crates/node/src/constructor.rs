@@ -97,6 +97,7 @@ pub struct Create {
     /// The contract of the kind.
     pub contract: String,
     /// Where it is to stand.
+    #[schemars(extend("pattern" = r"^(/\.*[a-z0-9_-][a-z0-9._-]*)+$", "maxLength" = 200))]
     pub path: String,
     /// Which service stands for which of its partners: its path, or its address on another node (http://node:8420/notes).
     #[serde(default)]

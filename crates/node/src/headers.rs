@@ -21,6 +21,8 @@ pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// Makes sending it again harmless.
 pub(crate) const KEY: &str = "idempotency-key";
+/// The most bytes of such a key.
+pub(crate) const KEY_BYTES: usize = 255;
 
 /// The version that the state must have, whichever life it is of.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
@@ -51,7 +53,9 @@ pub(crate) fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Resul
         Some(found) => Some(read_contract(found).ok_or_else(|| bad(CONTRACT, "a name and a version", found))?),
     };
     let key = match text(KEY) {
-        Some(found) if found.is_empty() || found.len() > 255 => return Err(bad(KEY, "1 to 255 characters", found)),
+        Some(found) if found.is_empty() || found.len() > KEY_BYTES => {
+            return Err(bad(KEY, "1 to 255 characters", found));
+        }
         found => found.map(str::to_owned),
     };
     // A trace that cannot be read is none: tracing must not break what it traces.

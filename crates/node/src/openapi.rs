@@ -5,6 +5,7 @@ use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
 use crate::encode::page_of;
+use crate::headers::{KEY, KEY_BYTES, TIMEOUT};
 use crate::schemas::{Described, Field, name_all};
 use crate::tables::Rows;
 
@@ -85,14 +86,17 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     let path = &info.path;
     let tag = &info.contract.name;
     let identifier = |action: &str| format!("{}.{action}", path.trim_start_matches('/').replace('/', "."));
-    let timeout = header("lehr-timeout-ms", "How long the answer is of use, in milliseconds.", "integer");
+    let mut timeout = header(TIMEOUT, "How long the answer is of use, in milliseconds.", "integer");
+    timeout["schema"]["minimum"] = Value::from(1);
     let mut whole = Map::new();
+    let mut state = responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State"));
+    state["304"] = json!({ "description": "It is still of the version that is known." });
     whole.insert(
         "get".to_owned(),
         json!({
             "operationId": identifier("get"), "tags": [tag], "summary": "The state.",
             "parameters": [header("if-none-match", "A version that is known.", "string"), timeout],
-            "responses": responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State")),
+            "responses": state,
         }),
     );
     // One that its node alone ends answers 405, and so has none.
@@ -111,7 +115,10 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             parameters.push(header("if-match", "Only if the state is of this version.", "string"));
         }
         if !operation.verb.is_idempotent() {
-            parameters.push(header("idempotency-key", "Makes sending it again harmless.", "string"));
+            let mut key = header(KEY, "Makes sending it again harmless.", "string");
+            key["schema"]["minLength"] = Value::from(1);
+            key["schema"]["maxLength"] = Value::from(KEY_BYTES);
+            parameters.push(key);
         }
         let word = name.replace(['.', '/'], "_");
         let body = described.named(&operation.body, &format!("{word}_body"));
@@ -132,21 +139,27 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             "responses": answers,
         });
         let fields = described.fields(&operation.body);
-        let is_asked = operation.verb == Verb::Query && operation.raw.is_empty();
-        if is_asked && fields.iter().all(|field| field.is_plain || !field.is_required) {
+        // What stands beside bytes, where there may be some.
+        let is_beside =
+            |field: &&Field| operation.raw.is_empty() || (field.name != "data" && field.name != "media_type");
+        let is_query = operation.verb == Verb::Query;
+        if is_query && fields.iter().all(|field| field.is_plain || !field.is_required) {
             let mut get = page.clone();
             get["operationId"] = Value::from(identifier(&format!("get_{name}")));
-            let plain = fields.iter().filter(|field| field.is_plain).map(in_query);
+            let plain = fields.iter().filter(is_beside).filter(|field| field.is_plain).map(in_query);
             get["parameters"] = plain.chain([timeout.clone()]).collect();
             at(paths, &format!("{path}:{name}"), "get", get);
         }
         let mut bodies = json!({ "application/json": { "schema": body } });
-        page["requestBody"] = json!({ "required": true });
+        // Nothing stands for a body whose fields may all be left out.
+        let is_required = !operation.raw.is_empty()
+            || operation.body.get("$ref").is_some()
+            || fields.iter().any(|field| field.is_required);
+        page["requestBody"] = json!({ "required": is_required });
         if !operation.raw.is_empty() {
-            let is_beside = |field: &&Field| field.name != "data" && field.name != "media_type";
             let beside: Vec<Field> = fields.iter().filter(is_beside).cloned().collect();
             bodies["application/octet-stream"] = json!({ "schema": { "type": "string", "format": "binary" } });
-            bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &format!("{word}_form")) });
+            bodies["multipart/form-data"] = json!({ "schema": described.form(&beside, &operation.body["additionalProperties"], &format!("{word}_form")) });
             // In a document or a form they stand there.
             parameters.extend(beside.iter().map(|field| {
                 let mut parameter = in_query(field);
@@ -158,7 +171,8 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             let about = format!("A document, or a file, alone or in a form. Media types of files: {types}.");
             page["requestBody"]["description"] = Value::from(about);
         }
-        if is_asked && fields.is_empty() && operation.body["additionalProperties"].is_null() {
+        if is_query && operation.raw.is_empty() && fields.is_empty() && operation.body["additionalProperties"].is_null()
+        {
             // There is nothing to say: a body that may be any object is one more form of the same call.
             page.as_object_mut().expect("a page has fields").remove("requestBody");
         } else {

@@ -30,6 +30,8 @@ pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Res
         if let Some(before) = fields.get_mut(&*name) {
             match before {
                 Value::Array(items) if may_be("array") => items.push(item(&text)),
+                // A field that nobody asks for is ignored, however often it comes.
+                _ if operation.is_some() && kinds.is_none_or(Value::is_null) => (),
                 _ => return Err(Fault::new(Code::InvalidValue, format!("{name}: given twice in the address"))),
             }
             continue;

@@ -13,10 +13,13 @@ use crate::refusal::Refused;
 
 /// A response with a body of this type.
 pub(crate) fn response(status: StatusCode, media_type: &'static str, body: Answer) -> Response<Answer> {
+    let has_content = !matches!(body, Answer::Whole(None));
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    if has_content {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

@@ -71,15 +71,19 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// A form with a file and fields beside it, under a name.
-    pub(crate) fn form(&mut self, fields: &[Field], name: &str) -> Value {
+    /// A form with a file and fields beside it, under a name. `others` is what the body says of further fields.
+    pub(crate) fn form(&mut self, fields: &[Field], others: &Value, name: &str) -> Value {
         let mut properties: Map<String, Value> =
             fields.iter().map(|field| (field.name.clone(), field.schema.clone())).collect();
         properties
             .insert("file".to_owned(), json!({ "type": "string", "format": "binary", "description": "The file." }));
         let needed = fields.iter().filter(|field| field.is_required).map(|field| field.name.as_str());
         let needed: Vec<&str> = ["file"].into_iter().chain(needed).collect();
-        self.named(&json!({ "type": "object", "required": needed, "properties": properties }), name)
+        let mut form = json!({ "type": "object", "required": needed, "properties": properties });
+        if *others == Value::Bool(false) {
+            form["additionalProperties"] = Value::Bool(false);
+        }
+        self.named(&form, name)
     }
 
     /// The schema with its references as they are here; its definitions are moved out.

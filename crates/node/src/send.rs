@@ -59,14 +59,20 @@ pub(crate) async fn send(
     let options = options(edge, request.headers(), caller)?;
     let known = Tags::known(request.headers());
     let changes = request.method() != Method::GET && request.method() != Method::HEAD && verb != Verb::Query;
-    if changes && known.is_some() {
+    // A condition never hides that there is no such operation (RFC 9110, 13.2.1).
+    let is_there = match &action {
+        Action::Operation(name) => endpoint.operation(name).is_some(),
+        Action::Drop => !endpoint.info().is_permanent,
+        Action::Get | Action::Lookup => true,
+    };
+    if is_there && changes && known.is_some() {
         let reason = match known {
             Some(Tags::Any) => "If-None-Match: * asks that nothing be there, and a service always has a state",
             _ => "If-None-Match goes with reading; a change takes If-Match with the tag that it starts from",
         };
         return Err(Fault::new(Code::PreconditionFailed, reason).into());
     }
-    let demanded = demanded(request.headers())?;
+    let demanded = if is_there { demanded(request.headers())? } else { vec![None] };
     let (format, body) = match &action {
         Action::Operation(name) => said(edge, endpoint.operation(name), rows.is_some(), request, incoming).await?,
         _ => (Format::Json, Vec::new()),

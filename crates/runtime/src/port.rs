@@ -136,7 +136,7 @@ impl<T> Port<T> {
     }
 
     /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called,
-    /// under the port's lock. A full port acts by its [`Overflow`] policy; [`post_wait`](Self::post_wait) is the form
+    /// under the port's lock. A full port acts by its [`Overflow`](options::Overflow) policy; [`post_wait`](Self::post_wait) is the form
     /// that waits.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ use crate::fault::{Code, Fault};
 ///     assert_eq!(format.decode::<Vec<(String, u32)>>(&bytes).unwrap(), [("ada".to_owned(), 36)]);
 /// }
 /// let fault = Format::Json.decode::<u8>(b"300").unwrap_err();
-/// assert_eq!(fault.reason(), "not what is expected here: invalid value: integer `300`, expected u8 at line 1 column 3");
+/// assert_eq!(fault.reason(), "not what is expected here: invalid value: integer `300`, expected a whole number up to 255 at line 1 column 3");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
@@ -70,14 +70,20 @@ impl Format {
     /// See [`Format`].
     pub fn decode<T: DeserializeOwned>(self, bytes: &[u8]) -> Result<T, Fault> {
         let refuse = |error: &dyn std::fmt::Display| {
-            Fault::new(Code::MessageNotSupported, format!("not what is expected here: {error}"))
+            Fault::new(Code::MessageNotSupported, in_words(&format!("not what is expected here: {error}")))
         };
         if bytes.is_empty() {
             let nothing = serde_json::from_slice(b"null").or_else(|_| serde_json::from_slice(b"{}"));
             return nothing.map_err(|error: serde_json::Error| refuse(&format!("an empty body: {error}")));
         }
         match self {
-            Self::Json => serde_json::from_slice(bytes).map_err(|error| refuse(&error)),
+            Self::Json => serde_json::from_slice(bytes).or_else(|error| {
+                // `2059.0` is a whole number in JSON Schema, and some languages write it so.
+                let is_written_otherwise = error.is_data() && error.to_string().contains("floating point");
+                let whole =
+                    is_written_otherwise.then(|| serde_json::from_slice(bytes).ok().map(with_whole_numbers)).flatten();
+                whole.and_then(|document| serde_json::from_value(document).ok()).ok_or_else(|| refuse(&error))
+            }),
             Self::MessagePack => {
                 let mut rest = bytes;
                 let mut reader = rmp_serde::Deserializer::new(&mut rest);
@@ -87,6 +93,68 @@ impl Format {
                 if rest.is_empty() { Ok(document) } else { Err(refuse(&format!("{} bytes after the end", rest.len()))) }
             }
         }
+    }
+}
+
+/// A document whose numbers without a fraction are written without a point. Beyond 2^53 a number has lost digits, and
+/// stays as it is.
+///
+/// # Example
+/// ```
+/// use serde_json::json;
+/// let document = json!({ "rows": 2059.0, "scales": [1.5, 1e300], "name": "1.0" });
+/// let whole = json!({ "rows": 2059, "scales": [1.5, 1e300], "name": "1.0" });
+/// assert_eq!(lehr_services::with_whole_numbers(document), whole);
+/// // Where a document cannot be read otherwise, it is read so.
+/// assert_eq!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.0, 1]").unwrap(), [2059, 1]);
+/// assert!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.5]").is_err());
+/// ```
+pub fn with_whole_numbers(document: Value) -> Value {
+    match document {
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => Value::from(value as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect(),
+        other => other,
+    }
+}
+
+/// Above this, neighbouring whole numbers have the same double: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The types that serde expects by their names in Rust, and what a client calls them.
+const TYPES: [(&str, &str); 10] = [
+    ("usize", "a whole number of at least 0"),
+    ("u64", "a whole number of at least 0"),
+    ("u32", "a whole number up to 4294967295"),
+    ("u16", "a whole number up to 65535"),
+    ("u8", "a whole number up to 255"),
+    ("isize", "a whole number"),
+    ("i64", "a whole number"),
+    ("i32", "a whole number within 32 bits"),
+    ("f64", "a number"),
+    ("f32", "a number"),
+];
+
+/// A message of serde without names of Rust: clients do not know what a `usize` is.
+///
+/// # Example
+/// ```
+/// let message = "invalid type: string \"two\", expected usize at line 1 column 14";
+/// let in_words = "invalid type: string \"two\", expected a whole number of at least 0 at line 1 column 14";
+/// assert_eq!(lehr_services::in_words(message), in_words);
+/// ```
+pub fn in_words(message: &str) -> String {
+    // The last one: what was found may be a text that has the word too.
+    let Some((before, expected)) = message.rsplit_once(", expected ") else { return message.to_owned() };
+    let is_end = |rest: &str| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_');
+    let found =
+        TYPES.iter().find_map(|(name, words)| Some((words, expected.strip_prefix(name).filter(|rest| is_end(rest))?)));
+    match found {
+        Some((words, rest)) => format!("{before}, expected {words}{rest}"),
+        None => message.to_owned(),
     }
 }
 

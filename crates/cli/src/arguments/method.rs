@@ -286,7 +286,9 @@ pub(super) fn argument_of(option: OptionOf) -> Arg {
         Kind::Number { .. } => argument.allow_negative_numbers(true).value_parser(parser(option, |text| {
             text.parse().ok().and_then(serde_json::Number::from_f64).map(Value::Number)
         })),
+        // A negative one is read, so that the message names the range and not an argument `-1`.
         Kind::Count { .. } => argument
+            .allow_negative_numbers(true)
             .value_parser(parser(option, |text| text.parse::<u64>().ok().map(|count| Value::Number(count.into())))),
         Kind::Text => argument.value_parser(parser(option, |text| Some(Value::String(text.to_owned())))),
         Kind::Texts => {

@@ -75,8 +75,13 @@ pub struct ServeArguments {
     #[arg(long, hide_short_help = true)]
     pub log_json: bool,
 
-    /// Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)
-    #[arg(long, value_name = "ORIGIN", hide_short_help = true)]
+    // Not as its documentation, where an address has to be a link.
+    #[arg(
+        long,
+        value_name = "ORIGIN",
+        hide_short_help = true,
+        help = "Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)"
+    )]
     pub allow_origin: Vec<String>,
 
     /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy, or of all in a network such as 10.0.0.0/8 (may be repeated)

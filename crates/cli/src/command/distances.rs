@@ -360,8 +360,15 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
     let pairs = (header.items as u64) * (header.items as u64 - 1) / 2;
     if header.missing_pairs > 0 {
         let share = 100.0 * header.missing_pairs as f64 / pairs as f64;
+        // Only a local alignment may leave out too much of two sequences.
+        let why = match (header.parameters.get("alignment"), header.parameters.get("overlap_min")) {
+            (Some(alignment), Some(overlap)) if alignment == "local" => format!(
+                ": less than {overlap} of the shorter sequence matches; --alignment semi-global or global compares whole sequences"
+            ),
+            _ => String::new(),
+        };
         output::warning(&format!(
-            "{} without a value ({} % of all)",
+            "{} without a value ({} % of all){why}",
             counted(header.missing_pairs, "pair"),
             significant(share, 2)
         ));

@@ -226,6 +226,16 @@ fn items_that_are_all_equal() {
 }
 
 #[test]
+fn pairs_that_hardly_match_are_reported_with_what_gives_them_a_value() {
+    let sandbox = Sandbox::with("genes.fasta", ">a\nAAAAAAAAAAAA\n>b\nAAAAAAAAAAAC\n>c\nCCCCCCCCCCCC\n");
+    let outcome = sandbox.lehr(&["distances", "genes.fasta", "--out", "d"]).succeeded();
+    let expected = "warning: 2 pairs without a value (67 % of all): less than 0.7 of the shorter sequence matches; --alignment semi-global";
+    assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+    let outcome = sandbox.lehr(&["distances", "genes.fasta", "--alignment", "global", "--out", "s"]).succeeded();
+    assert!(!outcome.stderr.contains("without a value"), "{}", outcome.stderr);
+}
+
+#[test]
 fn more_values_than_the_memory_that_is_allowed() {
     // 100 bytes.
     refuses("distances_too_large", "genes.fasta", many(), &["--memory", "9.3132257462e-8"], 4);

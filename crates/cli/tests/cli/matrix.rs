@@ -298,4 +298,23 @@ fn equal_items_that_became_one_count_as_many() {
     assert_eq!((&all.0, &few.0), (&vec![20.0, 20.0], &vec![20.0, 20.0]));
     assert!((all.1 - few.1).abs() < 1e-9 * all.1, "{} and {}", all.1, few.1);
     assert!(few.2.contains("items are weighted by how many equal ones they stand for") && !all.2.contains("weighted"));
+
+    // The table of items may be edited, but its order is that of the matrix.
+    let table = std::fs::read_to_string(sandbox.path("all/ids.csv")).unwrap();
+    let mut lines: Vec<String> = table.lines().map(str::to_owned).collect();
+    lines.swap(1, 3);
+    sandbox.write("all/ids.csv", &(lines.join("\n") + "\n"));
+    let outcome = sandbox.lehr(&["pairwise", "all/dissimilarities.json", "-k", "2", "--out", "sorted"]);
+    assert_eq!(outcome.code, 3, "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("all/ids.csv, row 2: item: expected 0, found 2"), "{}", outcome.stderr);
+    assert!(outcome.stderr.contains("sort them by the column item"), "{}", outcome.stderr);
+    lines.swap(1, 3);
+    lines.iter_mut().enumerate().for_each(|(row, line)| *line += if row == 0 { ",abundance" } else { ",2" });
+    sandbox.write("all/ids.csv", &(lines.join("\n") + "\n"));
+    let outcome = sandbox.lehr(&["pairwise", "all/dissimilarities.json", "-k", "2", "--out", "more"]).succeeded();
+    assert!(
+        outcome.stderr.contains("nothing reads the columns abundance; a column weight gives"),
+        "{}",
+        outcome.stderr
+    );
 }

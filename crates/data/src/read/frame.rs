@@ -416,9 +416,13 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     if !totals.is_empty() {
         let mut kept = totals.clone();
         while let Some(row) = kept.first().copied() {
-            let Some(what) = sums_up(row, &read.columns, rows.len(), &grid) else { break };
+            let what = match sums_up(row, &read.columns, rows.len(), &grid) {
+                Some(what) => format!("{what} of the rows above"),
+                None if is_bare(row, &grid) => "no values".to_owned(),
+                None => break,
+            };
             let text = grid.fields(row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
-            notes.push(format!("line {}, {}, has {what} of the rows above; left out", grid.line(row), quoted(text)));
+            notes.push(format!("line {}, {}, has {what}; left out", grid.line(row), quoted(text)));
             dialect.footer_rows += 1;
             kept.remove(0);
         }
@@ -541,6 +545,11 @@ fn unnamed_totals(columns: &[FrameColumn], rows: usize) -> usize {
             matches > 1 && matches * 5 >= count
         })
         .unwrap_or(0)
+}
+
+/// Whether a row has one field alone, its name.
+fn is_bare(row: usize, grid: &Grid) -> bool {
+    grid.fields(row).filter(|field| !field.trim().is_empty()).count() == 1 && grid.fields(row).count() > 1
 }
 
 /// Whether a row is a total of those above it. All of its numbers must be sums, or all means, and at least one must be

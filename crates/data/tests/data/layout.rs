@@ -72,6 +72,8 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
     assert_eq!(frame.rows(), 2);
     assert_eq!(frame.notes()[0], "line 4, \"Summe:\", has the sums of the rows above; left out");
     assert_eq!(frame.notes()[1], "line 5, \"Mittelwert\", has the means of the rows above; left out");
+    let bare = plain("firm,a\nShell,1\nBP,3\nTotal,\n");
+    assert_eq!((bare.rows(), bare.notes()), (2, &["line 4, \"Total\", has no values; left out".to_owned()][..]));
     let kept = plain("firm,a\nShell,1\nBP,3\nTotal,17\n");
     assert_eq!(kept.rows(), 3);
     assert_eq!(kept.notes(), ["line 4, \"Total\", is called as a sum and is none of the rows above; kept"]);

@@ -262,7 +262,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), Fault> {
         let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         !part.is_empty() && part.bytes().all(is_letter) && part.bytes().any(|byte| byte != b'.')
     };
-    if name.len() <= 200 && name.split('/').all(is_part) {
+    if name.len() <= NAME_BYTES && name.split('/').all(is_part) {
         return Ok(());
     }
     let rule = "expected letters, digits, '.', '_' and '-', in parts with '/' between them, at most 200 characters";

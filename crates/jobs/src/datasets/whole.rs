@@ -65,6 +65,7 @@ pub struct UploadFile {
     pub format: Option<Form>,
     /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
+    #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
     /// The column of weights.
     #[serde(default)]

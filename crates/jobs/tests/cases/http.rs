@@ -140,7 +140,7 @@ fn people_send_json() {
                 "/clustering",
                 "run",
                 json!({ "input": "line", "options": { "cooling": 0.9, "clusters": "two" } }),
-                "options.clusters: invalid type: string \"two\", expected usize",
+                "options.clusters: invalid type: string \"two\", expected a whole number of at least 0",
             ),
             ("/clustering", "run", json!({ "input": 7, "options": {} }), "not what is expected here"),
             ("/datasets", "begin", json!({ "name": "x", "format": "xlsx" }), "unknown variant `xlsx`"),

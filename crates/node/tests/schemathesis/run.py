@@ -1,4 +1,7 @@
-"""Asks a node whatever its OpenAPI description allows, and much that it does not; any answer that is the server's fault is a failure.
+"""Asks a node whatever its OpenAPI description allows, and much that it does not, with all checks of schemathesis.
+
+A failure is an answer that is the server's fault, one that the description does not have, a valid request that is refused, or an invalid one that is
+taken. `schemathesis.toml` has the exceptions, with their reasons.
 
 Usage: run.py LEHR ENVIRONMENT [MORE...]    MORE goes to schemathesis, such as --seed 7 or --max-examples 500
 
@@ -6,6 +9,7 @@ ENVIRONMENT is a folder for a Python environment with schemathesis as pinned bes
 made the run is skipped, with a message and exit code 0.
 """
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -45,12 +49,13 @@ def main(lehr: str, folder: str, *more: str) -> int:
         try:
             url = node.stdout.readline().strip()
             command = [program, "--config-file", HERE / "schemathesis.toml", "run", f"{url}/openapi.json"]
-            command += ["--checks", "not_a_server_error", "--continue-on-failure"]
-            # A stream of events has no end to wait for.
+            command += ["--checks", "all", "--continue-on-failure"]
             # A limit of a millisecond that the client has set itself would be answered 504, and rightly.
             command += ["--header", "lehr-timeout-ms: 60000"]
+            # A stream of events has no end to wait for.
             command += ["--exclude-path-regex", ":events$", "--phases", "examples,coverage,fuzzing", "--max-examples", "100"]
-            ended = subprocess.run([*command, "--generation-deterministic", *more], cwd=kept, check=False)
+            hooks = {**os.environ, "SCHEMATHESIS_HOOKS": "hooks", "PYTHONPATH": str(HERE)}
+            ended = subprocess.run([*command, "--generation-deterministic", *more], cwd=kept, env=hooks, check=False)
             if node.poll() is not None:
                 print("schemathesis: the node has ended", file=sys.stderr)
                 return 1
