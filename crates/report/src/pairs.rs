@@ -203,7 +203,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     scene.name_rows(ids.to_vec());
     scene.column("stress", map.item_stress.iter().copied());
     for classes in classes {
-        // Numbers on a scale are a column to colour by; the first of these colours the map at first, if no classes do.
+        // Numbers on a scale are a column, whose colours the page shows first unless there are classes.
         if let Some(values) = classes.scale() {
             scene.column(&classes.name, values.into_iter());
             continue;
@@ -213,7 +213,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     }
     if let Some(scale) = classes.iter().find(|classes| classes.scale().is_some()) {
         scene.coloured_by(&scale.name);
-    } else {
+    } else if classes.is_empty() {
         scene.coloured_by("stress");
     }
     scene.with_table("clusters");

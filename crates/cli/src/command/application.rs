@@ -133,7 +133,8 @@ fn publish(
     let ids = &application.ids;
     staged.write(folder::LABELS, |out| lehr_methods::pairwise::labels(ids, model).write_csv(out))?;
     staged.write(folder::CLUSTERS, |out| lehr_methods::pairwise::clusters(ids, model).write_csv(out))?;
-    staged.write(folder::POSITIONS, |out| embed::positions(ids, map, Some(&clusters)).write_csv(out))?;
+    staged
+        .write(folder::POSITIONS, |out| embed::positions(ids, map, std::slice::from_ref(&clusters)).write_csv(out))?;
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &map.positions, map.dimension))?;
     clock.end("writing the tables");
     let text = page::page(&found, &clock.stages);
