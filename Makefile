@@ -23,8 +23,8 @@ demo-two-nodes: need ## the same with the data on one node and the clustering on
 	@cargo build --release -p lehr
 	@$(TARGET)/release/lehr demo two-nodes
 
-test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, model checks; ends with a summary
-	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python model
+test: ## every gate, in order: formatting, edges, lints, tests, tests under mpiexec, release build, a node under attack, the viewer, the Python package, the site with its examples, model checks; ends with a summary
+	@$(PYTHON) tools/gates.py fmt-check edges lint unit mpi same-bits hostile-short test-web test-python site model
 
 check: need lint-need ## the quick form: formatting, edges, clippy and unit tests of the crates that changed
 	@$(PYTHON) tools/check.py
@@ -470,13 +470,16 @@ docs/lab/mixed.md: $(wildcard lab/report/*.py) $(MIXED_PAGE_RECORD) lab/definiti
 SITE := $(TARGET)/site
 
 # Names and examples are made beside the pages anew: what went is to go there too.
-docs: python $(PYTHON_ENVIRONMENT)/.installed-docs docs-rust ## the documentation site in target/site: pages whose examples run meanwhile, every option, name, endpoint and crate; warnings are errors
+docs: python docs-rust site ## the documentation site in target/site: pages whose examples run meanwhile, every option, name, endpoint and crate; warnings are errors
+	@cp -r $(TARGET)/doc $(SITE)/rust
+	@echo "open $(SITE)/index.html"
+
+# The package has to be there (make python).
+site: need $(PYTHON_ENVIRONMENT)/.installed-docs ## the same without the crates, for the package that is installed
 	@cargo build --release -p lehr
 	@rm -rf $(SITE) docs/reference/generated docs/gallery docs/site/made
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH \
 		$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -c docs/site docs $(SITE)
-	@cp -r $(TARGET)/doc $(SITE)/rust
-	@echo "open $(SITE)/index.html"
 
 docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps

@@ -430,6 +430,21 @@ def test_rows_that_lie_alone_have_no_weight(table):
         assert np.flatnonzero(preparation.sample_weight(planted) == 0).tolist() == [3, 7, 9, 50]
 
 
+def test_another_table_may_have_rows_without_values_and_values_without_logarithm(table):
+    preparation = lehr.TablePreparation(columns=["revenue", "visits"], log=["revenue"], missing="median").fit(table)
+    other = table.head(6).copy()
+    other["visits"] = 4.0
+    other.loc[other.index[2], ["revenue", "visits"]] = np.nan
+    with pytest.warns(UserWarning, match="row 3 has no value in any column used, and the features of a typical row"):
+        preparation.transform(other)
+    other = table.head(6).copy()
+    other["visits"] = 4.0
+    other.loc[other.index[1], "revenue"] = 0.0
+    with pytest.warns(UserWarning, match="\"revenue\": 1 row has a value without a logarithm, taken as missing; the first is 0 in row 2"):
+        rows = preparation.transform(other)
+    assert np.isfinite(rows).all()
+
+
 # Explaining.
 
 

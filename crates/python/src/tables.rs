@@ -11,6 +11,7 @@ use lehr_data::preparation::{ColumnUse, Missing, Preparation, Wishes};
 use lehr_data::read::{TableForm, data_frame, data_frame_from};
 use lehr_data::scale::Scale;
 use lehr_methods::isolated;
+use lehr_methods::numbers::named_rows;
 use lehr_methods::origin::account_text;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -137,7 +138,12 @@ impl Table {
             true => preparation.apply_to_other(&self.0),
             false => preparation.apply(&self.0),
         });
-        let prepared = prepared.map_err(errors::data)?;
+        let mut prepared = prepared.map_err(errors::data)?;
+        if preparation.missing != Missing::Skip
+            && let Some(rows) = named_rows(&prepared.without_values)
+        {
+            prepared.notes.push(format!("{rows} no value in any column used, and the features of a typical row"));
+        }
         let found = PyDict::new(py);
         found.set_item("features", arrays::table(py, prepared.features, preparation.features.len())?)?;
         found.set_item("filled", prepared.filled)?;
