@@ -110,11 +110,19 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     refused(&["embed", matrix, "--labels", "points.csv", "--out", "o", "--quiet"], 3, "points.csv");
     let line = ["embed", matrix, "--labels", "d/ids.csv", "--by", "family", "--out", "o", "--quiet"];
     refused(&line, 3, "family");
-    sandbox.write("other.csv", "id,cluster\nr0,1\n");
+    sandbox.write("other.csv", "id,cluster\ns0,1\n");
     refused(
         &["embed", matrix, "--labels", "other.csv", "--out", "o", "--quiet"],
         3,
-        "found none for 23 of them: r1, r2",
+        "found none for any of them: r0, r1",
+    );
+    // Some are enough: the others are grey.
+    sandbox.write("other.csv", "id,cluster\nr0,1\n");
+    let outcome = sandbox.lehr(&["embed", matrix, "--labels", "other.csv", "--out", "o"]).succeeded();
+    assert!(
+        outcome.stderr.contains("23 of 24 items have no cluster; the map shows them in grey"),
+        "{}",
+        outcome.stderr
     );
 }
 
