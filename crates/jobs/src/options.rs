@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use lehr_services::{Code, Fault, in_words, with_whole_numbers};
+use lehr_services::{Code, Fault, in_words};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{DeserializeOwned, Error as _, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -107,6 +107,23 @@ impl From<Value> for Options {
         Self(Json::from(value))
     }
 }
+
+/// Options whose numbers without a fraction are written without a point. Beyond 2^53 a number has lost digits, and stays
+/// as it is.
+fn with_whole_numbers(options: Value) -> Value {
+    match options {
+        Value::Number(number) => match number.as_f64() {
+            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => Value::from(value as i64),
+            _ => Value::Number(number),
+        },
+        Value::Array(items) => items.into_iter().map(with_whole_numbers).collect(),
+        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect(),
+        other => other,
+    }
+}
+
+/// Above this, neighbouring whole numbers have the same double: 2^53.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The fault of options that a method cannot read. `reason` is why, and `read` reads others.
 pub(crate) fn refused(value: Value, reason: &str, read: &dyn Fn(Value) -> Option<String>) -> Fault {
@@ -343,6 +360,9 @@ mod tests {
         assert_eq!(serde_json::from_str::<Value>(text).unwrap(), options.to_value());
         let twice = serde_json::from_str::<Options>(r#"{"a":1,"a":2}"#).unwrap_err().to_string();
         assert!(twice.starts_with("duplicate field `a`"), "{twice}");
+        let written = json!({ "rows": 2059.0, "scales": [1.5, 1e300], "name": "1.0" });
+        let whole = json!({ "rows": 2059, "scales": [1.5, 1e300], "name": "1.0" });
+        assert_eq!(with_whole_numbers(written), whole);
     }
 
     #[test]

@@ -79,10 +79,8 @@ impl Format {
         match self {
             Self::Json => serde_json::from_slice(bytes).or_else(|error| {
                 // `2059.0` is a whole number in JSON Schema, and some languages write it so.
-                let is_written_otherwise = error.is_data() && error.to_string().contains("floating point");
-                let whole =
-                    is_written_otherwise.then(|| serde_json::from_slice(bytes).ok().map(with_whole_numbers)).flatten();
-                whole.and_then(|document| serde_json::from_value(document).ok()).ok_or_else(|| refuse(&error))
+                let whole = error.is_data().then(|| serde_json::from_slice(&without_points(bytes)).ok()).flatten();
+                whole.ok_or_else(|| refuse(&error))
             }),
             Self::MessagePack => {
                 let mut rest = bytes;
@@ -96,33 +94,26 @@ impl Format {
     }
 }
 
-/// A document whose numbers without a fraction are written without a point. Beyond 2^53 a number has lost digits, and
-/// stays as it is.
-///
-/// # Example
-/// ```
-/// use serde_json::json;
-/// let document = json!({ "rows": 2059.0, "scales": [1.5, 1e300], "name": "1.0" });
-/// let whole = json!({ "rows": 2059, "scales": [1.5, 1e300], "name": "1.0" });
-/// assert_eq!(lehr_services::with_whole_numbers(document), whole);
-/// // Where a document cannot be read otherwise, it is read so.
-/// assert_eq!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.0, 1]").unwrap(), [2059, 1]);
-/// assert!(lehr_services::Format::Json.decode::<Vec<u32>>(b"[2059.5]").is_err());
-/// ```
-pub fn with_whole_numbers(document: Value) -> Value {
-    match document {
-        Value::Number(number) => match number.as_f64() {
-            Some(value) if number.is_f64() && value.fract() == 0.0 && value.abs() < EXACT => Value::from(value as i64),
-            _ => Value::Number(number),
-        },
-        Value::Array(items) => items.into_iter().map(with_whole_numbers).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(name, value)| (name, with_whole_numbers(value))).collect(),
-        other => other,
+/// A text in JSON whose whole numbers have no point: `2059.0` is `2059`. A tree would lose fields that are there twice,
+/// which are faults.
+fn without_points(text: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(text.len());
+    let (mut is_text, mut is_escaped) = (false, false);
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        let zeros = text[at + 1..].iter().take_while(|next| **next == b'0').count();
+        let is_fraction = |next: &u8| next.is_ascii_digit() || matches!(next, b'e' | b'E');
+        if !is_text && byte == b'.' && zeros > 0 && !text.get(at + 1 + zeros).is_some_and(is_fraction) {
+            at += 1 + zeros;
+            continue;
+        }
+        is_text ^= byte == b'"' && !is_escaped;
+        is_escaped = is_text && byte == b'\\' && !is_escaped;
+        kept.push(byte);
+        at += 1;
     }
+    kept
 }
-
-/// Above this, neighbouring whole numbers have the same double: 2^53.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The types that serde expects by their names in Rust, and what a client calls them.
 const TYPES: [(&str, &str); 10] = [
@@ -204,5 +195,35 @@ struct Bytes<'a>(&'a [u8]);
 impl Serialize for Bytes<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_have_a_point_and_nothing_else_changes() {
+        let text = br#"{"a":[2059.0,-0.000,1.50,1.0e3,1e2,10.01],"b.0":"7.0 \"8.0\" \\","c":3.0}"#;
+        let expected = r#"{"a":[2059,-0,1.50,1.0e3,1e2,10.01],"b.0":"7.0 \"8.0\" \\","c":3}"#;
+        assert_eq!(String::from_utf8(without_points(text)).unwrap(), expected);
+        assert_eq!(Format::Json.decode::<Vec<u32>>(b"[2059.0, 1]").unwrap(), [2059, 1]);
+        assert!(Format::Json.decode::<Vec<u32>>(b"[2059.5]").is_err());
+        assert_eq!(Format::Json.decode::<Vec<f64>>(b"[2059.0]").unwrap(), [2059.0]);
+    }
+
+    #[test]
+    fn a_field_that_is_there_twice_is_a_fault_beside_a_number_with_a_point_too() {
+        #[derive(Debug, Deserialize)]
+        struct Told {
+            #[allow(dead_code, reason = "only read")]
+            offset: u64,
+            #[allow(dead_code, reason = "only read")]
+            name: String,
+        }
+        assert!(Format::Json.decode::<Told>(br#"{"offset":1.0,"name":"a"}"#).is_ok());
+        assert!(Format::Json.decode::<Told>(br#"{"offset":1.0,"name":"a","name":"b"}"#).is_err());
     }
 }

@@ -132,7 +132,7 @@ pub use dynamic::{AnyDocument, Group, Handled, Outline, OutlinedOperation, Progr
 pub use endpoint::Endpoint;
 pub use fault::{Code, Fault, InnerFault};
 pub use following::Following;
-pub use format::{Format, in_words, raw_document, with_whole_numbers};
+pub use format::{Format, in_words, raw_document};
 pub use handlers::Handlers;
 pub use host::{Host, HostReport, Kind};
 pub use info::{Info, Waiting};
