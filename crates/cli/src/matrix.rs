@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use lehr_data::error::{Column, Fault, Faults, Place};
 use lehr_data::read::{self, Selection};
 use lehr_methods::{Classes, Matrix};
 
@@ -46,7 +47,8 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
         let message = format!("{}: expected {items} items, as the matrix has, found {}", table.display(), rows.len());
         return Err(Failure::new(Kind::BadData, message));
     }
-    in_order(&table, rows.values())?;
+    let index = names.iter().position(|name| *name == "item").unwrap_or_default();
+    in_order(&table, index, rows.values())?;
     let unknown: Vec<&str> = names.into_iter().filter(|name| !["item", "id", "weight"].contains(name)).collect();
     if !unknown.is_empty() {
         output::warning(&format!(
@@ -64,19 +66,19 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
 }
 
 /// Checks that the rows of the table of items are in the order of the matrix: names and weights go by their places.
-fn in_order(table: &Path, items: &[f64]) -> Result<(), Failure> {
-    let elsewhere: Vec<String> = (0..items.len())
-        .filter(|&row| items[row] != row as f64)
-        .map(|row| format!("{}, row {}: item: expected {row}, found {}", table.display(), row + 2, items[row]))
-        .collect();
-    if elsewhere.is_empty() {
-        return Ok(());
+fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
+    let mut faults = Faults::new(table.display().to_string());
+    for (row, item) in items.iter().enumerate().filter(|(row, item)| **item != *row as f64) {
+        faults.add_with(|| Fault {
+            place: Place::Line(row as u64 + 2),
+            column: Some(Column { index, name: Some("item".into()) }),
+            expected: row.to_string(),
+            found: item.to_string(),
+        });
     }
-    let more = elsewhere.len().saturating_sub(10);
-    let more = if more > 0 { format!("\nand {more} more") } else { String::new() };
-    let faults = elsewhere.iter().take(10).map(String::as_str).collect::<Vec<_>>().join("\n");
-    Err(Failure::new(Kind::BadData, faults + &more)
-        .with_hint("the rows have to be in the order of the matrix: sort them by the column item"))
+    faults.or(()).map_err(|faults| {
+        Failure::from(faults).with_hint("the rows have to be in the order of the matrix: sort them by the column item")
+    })
 }
 
 /// The classes of the items: a column of a table that has their ids in the column `id`. An example is the labels.csv of

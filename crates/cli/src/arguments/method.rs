@@ -56,7 +56,7 @@ pub enum InputArguments {
 pub struct ClassSource {
     /// The table.
     pub path: PathBuf,
-    /// Its column.
+    /// Its columns.
     pub columns: Vec<String>,
 }
 

@@ -314,7 +314,11 @@ fn equal_items_that_became_one_count_as_many() {
     sandbox.write("all/ids.csv", &(lines.join("\n") + "\n"));
     let outcome = sandbox.lehr(&["pairwise", "all/dissimilarities.json", "-k", "2", "--out", "sorted"]);
     assert_eq!(outcome.code, 3, "{}", outcome.stderr);
-    assert!(outcome.stderr.contains("all/ids.csv, row 2: item: expected 0, found 2"), "{}", outcome.stderr);
+    assert!(
+        outcome.stderr.contains("all/ids.csv, line 2, column 1 (\"item\"): expected 0, found 2"),
+        "{}",
+        outcome.stderr
+    );
     assert!(outcome.stderr.contains("sort them by the column item"), "{}", outcome.stderr);
     lines.swap(1, 3);
     lines.iter_mut().enumerate().for_each(|(row, line)| *line += if row == 0 { ",abundance" } else { ",2" });
