@@ -307,12 +307,12 @@ impl Preparation {
         let mut without_logarithm = vec![Vec::new(); width];
         let mut table = Vec::with_capacity(frame.rows() * width);
         for row in 0..frame.rows() {
-            for (place, (feature, index)) in self.features.iter().zip(&columns).enumerate() {
+            for (at, (feature, index)) in self.features.iter().zip(&columns).enumerate() {
                 let column = &frame.columns()[*index];
                 let mut value = feature.of(&column.values, row);
                 let has_none = feature.log_offset.is_some_and(|offset| value + offset <= 0.0);
                 if has_none && is_other && self.missing != Missing::Fault {
-                    without_logarithm[place].push((row, value));
+                    without_logarithm[at].push((row, value));
                     value = f64::NAN;
                 }
                 let place = |expected: &str, found: String| Fault {

@@ -136,8 +136,8 @@ impl<T> Port<T> {
     }
 
     /// Appends an item. Never waits, and never runs a handler in place; predicates of waiting receivers are called,
-    /// under the port's lock. A full port acts by its [`Overflow`](options::Overflow) policy; [`post_wait`](Self::post_wait) is the form
-    /// that waits.
+    /// under the port's lock. A full port acts by its [`Overflow`](options::Overflow) policy;
+    /// [`post_wait`](Self::post_wait) is the form that waits.
     ///
     /// # Errors
     /// [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.

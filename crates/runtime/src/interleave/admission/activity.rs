@@ -34,8 +34,9 @@ pub struct Activity {
     pub pending_exclusive: usize,
     /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
     pub passes: u64,
-    /// The largest value that `passes` ever had. It is above 0 only with [`Order::PhaseFair`](crate::interleave::Order). It is unbounded only
-    /// with [`Order::ExclusiveBias`](crate::interleave::Order), where it shows starvation.
+    /// The largest value that `passes` ever had. It is above 0 only with
+    /// [`Order::PhaseFair`](crate::interleave::Order). It is unbounded only with
+    /// [`Order::ExclusiveBias`](crate::interleave::Order), where it shows starvation.
     pub passes_max: u64,
     /// Handlers started since the beginning.
     pub started: u64,
