@@ -443,7 +443,7 @@ def _draw_course(page: _page.Page, model: Any) -> None:
         note = getattr(model, "choice_", None) or ""
     elif hasattr(model, "bic_") and len(model.candidates_) > 1:
         title, found = "How many components", model.candidates_
-        note = "BIC weighs the likelihood against the free numbers it took: the less the better."
+        note = "BIC weighs the likelihood against the number of parameters. Lower is better."
         drawn = _line("BIC", "components", found["n_components"], found["bic"], dots="line", best=int(np.nanargmin(found["bic"])))
     elif "noise_variance" in names:
         title = "How the map unfolded"
