@@ -9,7 +9,7 @@ mod column;
 mod parquet;
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -36,6 +36,11 @@ use crate::table::{Columns, Kind, SPARSE, Table};
 /// The most bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
+/// How files of columns begin: Parquet, an Arrow file, an Arrow stream.
+const PARQUET: &[u8] = b"PAR1";
+const ARROW_FILE: &[u8] = b"ARROW1";
+const ARROW_STREAM: &[u8] = &[0xff; 4];
+
 /// The most bytes of values in one piece of rows.
 const PIECE_BYTES: usize = 4 << 20;
 
@@ -54,7 +59,7 @@ pub enum Form {
     Tsv,
     /// A table as people have it, of which all columns are kept: numbers as they are written (`1.818,99 €`), texts,
     /// dates and gaps. Text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects or Parquet: which is found out. Jobs prepare it with `auto` and the options beside it.
+    /// objects, Parquet or Arrow: which is found out. Jobs prepare it with `auto` and the options beside it.
     Table,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,
@@ -231,7 +236,18 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
         text: id.iter().cloned().collect(),
         ..TableForm::default()
     };
-    let frame = limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?;
+    let unreadable = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
+    let mut head = Vec::new();
+    file.by_ref().take(ARROW_FILE.len() as u64).read_to_end(&mut head).map_err(unreadable)?;
+    file.rewind().map_err(unreadable)?;
+    let frame = if head.starts_with(PARQUET) {
+        parquet::frame(file, &form, name, bytes_max)?
+    } else if head.starts_with(ARROW_FILE) || head.starts_with(ARROW_STREAM) {
+        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), true, name, bytes_max)?;
+        table.frame(name, &form).map_err(|error| fault_of(&error))?
+    } else {
+        limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?
+    };
     let is_there = |wanted: &&String| frame.column(wanted).is_some();
     let missing: Vec<String> =
         columns.iter().flatten().chain(&weights).chain(&id).filter(|name| !is_there(name)).cloned().collect();

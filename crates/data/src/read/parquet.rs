@@ -10,6 +10,7 @@ mod file;
 mod header;
 mod pages;
 
+use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use lehr_spill::Spill;
@@ -84,7 +85,27 @@ pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<I
 
 /// All columns that can be read: numbers, truth values, dates and times by their types, text as in other tables.
 pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, Error> {
-    let (name, parquet) = (source.name(), open(source)?);
+    frame_of(&open(source)?, source.name(), form, PAGE_BYTES)
+}
+
+/// A data frame of a file that is open, whose pages take at most `page_bytes` each; messages call it `name`. All its
+/// columns are in memory at once.
+///
+/// # Errors
+/// As [`data_frame`](crate::read::data_frame).
+///
+/// # Example
+/// ```
+/// use lehr_data::read::{TableForm, parquet};
+/// let file = tempfile::tempfile().unwrap();
+/// let error = parquet::data_frame_of_file(file, "upload", &TableForm::default(), 1 << 20).unwrap_err();
+/// assert!(error.to_string().contains("0 bytes in all"));
+/// ```
+pub fn data_frame_of_file(file: File, name: &str, form: &TableForm, page_bytes: u64) -> Result<DataFrame, Error> {
+    frame_of(&opened(file, name)?, name, form, page_bytes)
+}
+
+fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) -> Result<DataFrame, Error> {
     if parquet.rows() == 0 {
         return Err(Error::Empty { name: name.into(), found: "a Parquet file of no rows" });
     }
@@ -98,7 +119,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
         match parquet.kind(place) {
             _ if index.contains(called) => notes.push(format!("{called:?} is the index of a pandas table; left out")),
             kind if is_number(&kind) || unit.is_some() => {
-                let mut values = numbers_of(&parquet, name, &column, kind == Kind::Counts)?;
+                let mut values = numbers_of(parquet, (name, page_bytes), &column, kind == Kind::Counts)?;
                 let read_as = match (&unit, &kind) {
                     (Some(Unit::Days), _) => ReadAs::Date { form: "year-month-day".into(), has_time: false },
                     (Some(Unit::Seconds(_)), _) => ReadAs::Date { form: "year-month-day".into(), has_time: true },
@@ -126,7 +147,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
                 columns.push(InputColumn::Read(FrameColumn { name: called.clone(), values, read_as }));
             }
             Kind::Texts => {
-                columns.push(InputColumn::Texts(called.clone(), texts_of(&parquet, name, &column)?));
+                columns.push(InputColumn::Texts(called.clone(), texts_of(parquet, (name, page_bytes), &column)?));
             }
             Kind::Other(kind) => notes.push(format!("{called:?} is left out: {kind}")),
             _ => {}
@@ -139,12 +160,17 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
 }
 
 /// All numbers of a column, NaN where there is none.
-fn numbers_of(parquet: &Parquet, name: &str, column: &Column, is_unsigned: bool) -> Result<Vec<f64>, Error> {
+fn numbers_of(
+    parquet: &Parquet,
+    (name, page_bytes): (&str, u64),
+    column: &Column,
+    is_unsigned: bool,
+) -> Result<Vec<f64>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
         for group in 0..parquet.groups() {
             let reader =
-                parquet.column(group, column.index, PAGE_BYTES).map_err(|refused| told(refused, name, Some(column)))?;
+                parquet.column(group, column.index, page_bytes).map_err(|refused| told(refused, name, Some(column)))?;
             let mut open = Open { column: column.clone(), is_unsigned, reader };
             let first = values.len();
             let rows = parquet.group_rows(group) as usize;
@@ -160,12 +186,12 @@ fn numbers_of(parquet: &Parquet, name: &str, column: &Column, is_unsigned: bool)
 }
 
 /// All texts of a column, empty where there is none.
-fn texts_of(parquet: &Parquet, name: &str, column: &Column) -> Result<Vec<String>, Error> {
+fn texts_of(parquet: &Parquet, (name, page_bytes): (&str, u64), column: &Column) -> Result<Vec<String>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
         for group in 0..parquet.groups() {
             let reader =
-                parquet.column(group, column.index, PAGE_BYTES).map_err(|refused| told(refused, name, Some(column)))?;
+                parquet.column(group, column.index, page_bytes).map_err(|refused| told(refused, name, Some(column)))?;
             let mut open = Open { column: column.clone(), is_unsigned: false, reader };
             let rows = parquet.group_rows(group) as usize;
             let read = texts(&mut open, rows, |text| values.push(text))
@@ -201,6 +227,10 @@ fn open(source: &Source<'_>) -> Result<Parquet, Error> {
             found: "a Parquet file in a stream, or packed by gzip as a whole".into(),
         });
     };
+    opened(file, name)
+}
+
+fn opened(file: File, name: &str) -> Result<Parquet, Error> {
     guarded(name, || Parquet::open(file).map_err(|refused| told(refused, name, None)))
 }
 

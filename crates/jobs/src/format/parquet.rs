@@ -3,8 +3,9 @@
 
 use std::fs::File;
 
-use lehr_data::read::half;
-use lehr_data::read::parquet::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
+use lehr_data::frame::DataFrame;
+use lehr_data::read::parquet::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room, data_frame_of_file};
+use lehr_data::read::{TableForm, half};
 use lehr_services::{Code, Fault};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
@@ -22,12 +23,33 @@ impl Room for Left {
     }
 }
 
-/// Reads a file.
+/// Reads a file as an ordinary table, of which all columns of known kinds are kept.
 ///
 /// # Errors
 /// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
-pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
-    let refused = |refused: Refused| match refused {
+pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
+    let again = || {
+        let failed = |cause| super::fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
+        file.try_clone().map_err(failed)
+    };
+    let parquet = Parquet::open(again()?).map_err(|cause| refused(cause, name))?;
+    let is_known = |(index, _): &(usize, String)| !matches!(parquet.kind(*index), Kind::Other(_));
+    let known: Vec<String> = parquet.names().into_iter().enumerate().filter(is_known).map(|(_, name)| name).collect();
+    // Dates are not among these; of them the number of the rows is enough.
+    let bytes = (size_of::<f64>() as u64).saturating_mul(parquet.names().len() as u64).saturating_mul(parquet.rows());
+    if bytes > bytes_max {
+        return Err(super::too_large(name, bytes_max));
+    }
+    if !known.is_empty() {
+        // This counts what the values take while it reads them. A frame has all of them in memory at once.
+        read(again()?, &Columns { columns: Some(known), ..Columns::default() }, true, name, bytes_max)?;
+    }
+    data_frame_of_file(again()?, name, form, bytes_max).map_err(|error| super::fault_of(&error))
+}
+
+/// The fault of a file that is no Parquet file that can be read.
+fn refused(refused: Refused, name: &str) -> Fault {
+    match refused {
         Refused::Footer(bytes) => {
             let reason = format!("{name}: expected a footer of at most {FOOTER_BYTES} bytes, found one of {bytes}");
             Fault::new(Code::TooLarge, reason)
@@ -37,7 +59,15 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             let expected = format!("{name}: expected a Parquet file that can be read here");
             Fault::new(Code::InvalidValue, format!("{expected}, found: {other}"))
         }
-    };
+    }
+}
+
+/// Reads a file.
+///
+/// # Errors
+/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+    let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;
     let names = parquet.names();
     let mut columns = Vec::new();
@@ -259,6 +289,25 @@ mod tests {
             read(file(Compression::SNAPPY, false), &wanted(), false, "f", 100).unwrap_err().code(),
             Code::TooLarge
         );
+    }
+
+    #[test]
+    fn an_ordinary_table_has_its_texts_read_its_dates_and_its_gaps() {
+        let found = frame(&file(Compression::SNAPPY, true), &TableForm::default(), "f", 1 << 20).unwrap();
+        let names: Vec<&str> = found.columns().iter().map(|column| column.name.as_str()).collect();
+        assert_eq!(names, ["x", "n", "id", "u", "t"]);
+        assert_eq!(found.column("n").unwrap().missing(), 2);
+        assert_eq!(found.column("t").unwrap().read_as.to_string(), "date and time, year-month-day");
+        let money = ["1.818,99 €", "", "12,50 €"];
+        let found = frame(&of_texts(&money, WriterProperties::builder(), false), &TableForm::default(), "f", 1 << 20);
+        let Ok(found) = found else { panic!("{found:?}") };
+        assert_eq!(found.column("id").unwrap().read_as.to_string(), "number, decimal ',', thousands '.', €");
+        for bytes_max in [10, 100] {
+            let fault = frame(&file(Compression::SNAPPY, false), &TableForm::default(), "f", bytes_max).unwrap_err();
+            assert_eq!(fault.code(), Code::TooLarge, "{fault}");
+        }
+        let fault = frame(&tempfile::tempfile().unwrap(), &TableForm::default(), "f", 1 << 20).unwrap_err();
+        assert_eq!(fault.code(), Code::InvalidValue, "{fault}");
     }
 
     /// A file of one column `id`, of these texts.

@@ -2,7 +2,7 @@
 //! prepares the next table in the same way.
 
 use lehr_data::read::{TableForm, data_frame_from};
-use lehr_jobs::datasets::{Begin, Datasets, Take};
+use lehr_jobs::datasets::{Begin, Datasets, Read, Take};
 use lehr_jobs::declared::{Gaps, TableOptions};
 use lehr_jobs::jobs::{Jobs, Order, Predict, State};
 use lehr_jobs::{DatasetService, Form, RowFormat, Setup};
@@ -97,6 +97,12 @@ fn an_ordinary_table_has_the_same_labels_in_every_form_and_as_in_the_library() {
         let (job, found) = labels(&datasets, &clustering, "csv").await;
         assert_eq!(found, expected);
         assert_eq!(labels(&datasets, &clustering, "json").await.1, expected);
+        // Arrow carries dates as texts here, which are read as such.
+        let all = Read { name: "csv".into(), format: RowFormat::Arrow, from: 0, to: None };
+        let arrow = datasets.call(all).await.unwrap().arrow.unwrap();
+        let arrow = upload(&datasets, Begin::new("arrow", Form::Table), arrow.as_slice()).await.unwrap();
+        assert_eq!(arrow.account.iter().map(|column| column.role.as_str()).collect::<Vec<_>>(), roles);
+        assert_eq!(labels(&datasets, &clustering, "arrow").await.1, expected);
 
         // The next table: other columns in another order, and one that is new.
         let next = "Neu;Besuche;Umsatz;Kunde\nx;41;1.500,00 €;A\ny;;12,50 €;B\n";
