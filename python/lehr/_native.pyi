@@ -313,7 +313,7 @@ def distances_between(
     threads: int | None = None,
 ) -> NDArray[Any]: ...
 def distances_of(
-    items: Sequences | Fingerprints | _Points,
+    items: Sequences | Fingerprints | DataFrame | _Points,
     options: str,
     *,
     condensed: bool = False,

@@ -16,10 +16,12 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics.pairwise import _VALID_METRICS, PAIRWISE_BOOLEAN_FUNCTIONS
 
 from lehr import _checks, _native
+from lehr._columns import Columns
 from lehr._constraints import one_of
 from lehr._names import listed
 from lehr._native import Fingerprints, Sequences
 from lehr._progress import Watch
+from lehr.tables import describe_columns
 
 __all__ = ["Fingerprints", "Sequences", "fingerprints_from_rdkit", "pairwise_distances", "read_fasta", "read_fps"]
 __dir__ = listed(__all__)
@@ -283,6 +285,7 @@ def pairwise_distances(
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
         The items to compare, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
+        With ``metric='gower'`` a table with numbers, categories and dates: of pandas, Polars or Arrow, a dictionary of columns, or an array.
     Y : as ``items``, default=None
         Items to compare with; ``None``: the items are compared with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
         computed. A text here is the metric, which earlier versions had in this place.
@@ -291,6 +294,8 @@ def pairwise_distances(
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
         ``'kimura'``. Of fingerprints ``'tanimoto'``. Of rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
         ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn; a constant row has no correlation and raises.
+        Of tables with columns of several kinds ``'gower'``: a mean over the columns that both rows have. Numbers and dates differ by a share of their
+        column's range, categories by 0 or 1. Measures, categories and dates take part; identifiers, free text and constants are left out with a warning.
     alignment : {'local', 'global', 'semi-global', 'given'}, default=None
         Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have. ``None``: ``'given'`` for ``'hamming'``
         and ``'p-distance'``, else ``'local'``.
@@ -340,6 +345,9 @@ def pairwise_distances(
     array([0.1])
     >>> lehr.pairwise_distances([[0.0], [3.0], [7.0]], "manhattan").tolist()
     [[0.0, 3.0, 7.0], [3.0, 0.0, 4.0], [7.0, 4.0, 0.0]]
+    >>> people = {"age": [20.0, 30.0, 60.0, 60.0], "city": ["Bern", "Basel", "Bern", "Basel"]}
+    >>> lehr.pairwise_distances(people, metric="gower")[0].tolist()
+    [0.0, 0.625, 0.5, 1.0]
     """
     if isinstance(Y, str) and metric is None:
         Y, metric = None, Y
@@ -354,8 +362,15 @@ def pairwise_distances(
         if gap_open is not None or gap_extend is not None:
             raise ValueError("The 'gap' parameter is the earlier form of 'gap_open' and 'gap_extend': expected one of the two forms.")
         gap_open, gap_extend = gap
-    items = _as_items(items, "items")
+    columns = None
+    if metric == "gower":
+        if Y is not None:
+            raise ValueError("metric='gower' compares rows of one table, since ranges are those of all its rows: expected no Y.")
+        items, columns = _of_several_kinds(items)
+    else:
+        items = _as_items(items, "items")
     options = {
+        "columns": columns,
         "metric": None if metric is None else _word(_NAMES.get(metric, metric)),
         "alignment": None if alignment is None else _word(alignment),
         "matrix": matrix,
@@ -386,6 +401,22 @@ def _as_items(items: Any, name: str) -> Any:
     if isinstance(items, (Sequences, Fingerprints)):
         return items
     return _checks.check_array(items, dtype=(np.float64, np.float32), ensure_all_finite="allow-nan", input_name=name)
+
+
+def _of_several_kinds(table: Any) -> tuple[_native.DataFrame, list[str]]:
+    """A table as the native half has it, and the columns by which its rows are compared."""
+    columns = Columns(table)
+    frame = columns.frame()
+    if not columns.is_named:
+        return frame, columns.names
+    accounts = describe_columns(table)
+    used = [account.name for account in accounts if account.role in ("measure", "category", "date")]
+    left_out = [f"{account.name} ({account.role})" for account in accounts if account.name not in used]
+    if not used:
+        raise ValueError(f"metric='gower': expected a column of numbers, categories or dates, found {', '.join(left_out)}.")
+    if left_out:
+        _checks.warn(f"metric='gower' leaves out {', '.join(left_out)}.", UserWarning)
+    return frame, used
 
 
 def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[Any], is_condensed: bool) -> None:

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist, squareform
 from sklearn.exceptions import DataConversionWarning
@@ -201,3 +202,37 @@ def test_rows_with_gaps_are_compared_by_nan_euclidean():
     np.testing.assert_allclose(lehr.SMACOF(metric="nan_euclidean").fit(X).stress_, expected.stress_, rtol=1e-6)
     with pytest.raises(ValueError, match="contains NaN"):
         lehr.SMACOF().fit(X)
+
+
+def test_gower_compares_columns_of_several_kinds_as_its_definition():
+    rng = np.random.default_rng(3)
+    rows = 40
+    frame = pd.DataFrame({
+        "age": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(40, 12, rows)),
+        "income": rng.lognormal(8, 1, rows),
+        "city": [None if place == 3 else ["Bern", "Basel", "Chur"][place] for place in rng.integers(0, 4, rows)],
+        "joined": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, rows), unit="D"),
+    })
+    found = lehr.pairwise_distances(frame, metric="gower")
+    sums, columns = np.zeros((rows, rows)), np.zeros((rows, rows))
+    for name in frame:
+        known = frame[name].notna().to_numpy()
+        if name == "city":
+            values = frame[name].fillna("").to_numpy()
+            apart = (values[:, None] != values[None, :]).astype(float)
+        else:
+            values = (frame[name] - frame[name].min()) / (frame[name].max() - frame[name].min())
+            apart = np.abs(np.subtract.outer(values.to_numpy(), values.to_numpy()))
+        both = np.outer(known, known)
+        sums[both] += apart[both]
+        columns[both] += 1
+    np.testing.assert_allclose(found, sums / columns, atol=1e-12)
+    assert lehr.PairwiseClustering(2, metric="precomputed").fit(found).n_clusters_ == 2
+    # Rows without names of columns are compared in all of them.
+    np.testing.assert_allclose(lehr.pairwise_distances([[0.0, "a"], [1.0, "b"], [4.0, "a"]], metric="gower")[0], [0, (0.25 + 1) / 2, 0.5])
+    with pytest.warns(UserWarning, match=r"leaves out same \(constant\)"):
+        lehr.pairwise_distances(frame.assign(same="x"), metric="gower")
+    with pytest.raises(ValueError, match="expected no Y"):
+        lehr.pairwise_distances(frame, frame, metric="gower")
+    with pytest.raises(ValueError, match="gower divides each column by its range"):
+        lehr.pairwise_distances(frame, metric="gower", standardize=True)

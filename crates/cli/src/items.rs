@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use lehr_data::read::Selection;
 use lehr_data::read::fasta::Expected;
-use lehr_data::{Error, memory, read};
-use lehr_methods::distances::{ItemKind, Items, Options};
+use lehr_data::read::{Selection, TableForm};
+use lehr_data::{Error, gower, memory, read};
+use lehr_methods::distances::{ItemKind, Items, Metric, Options};
 
 /// Reads items of a kind, in the numbers of the file.
 ///
@@ -21,6 +21,15 @@ pub fn as_given(kind: ItemKind, options: &Options, delimiter: Option<u8>, input:
         ItemKind::Fingerprints => Items::Fingerprints(read::fps::fingerprints(input)?),
         ItemKind::Rows => {
             let Options { columns, id, .. } = options.clone();
+            if options.metric == Some(Metric::Gower) {
+                let text = id.iter().cloned().collect();
+                let form = TableForm { delimiter: delimiter.map(char::from), text, ..TableForm::default() };
+                return Ok(Items::Records(gower::rows(
+                    &read::data_frame(input, &form)?,
+                    columns.as_deref(),
+                    id.as_deref(),
+                )?));
+            }
             let selection = Selection { columns, id, delimiter, ..Selection::default() };
             memory::has_room(input, &selection)?;
             Items::Records(read::incomplete(input, &selection)?)

@@ -53,6 +53,7 @@ pub mod error;
 pub mod fingerprints;
 pub mod frame;
 pub mod geography;
+pub mod gower;
 pub mod incomplete;
 pub mod left_out;
 pub mod memory;

@@ -181,6 +181,16 @@ loops! {
 }
 
 loops! {
+    /// Sums of absolute differences, each 1 at most.
+    rows::capped_differences(row: &[f64], others: &[f64], sums: &mut [f64])
+}
+
+loops! {
+    /// The same over the columns that both have.
+    rows::capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums)
+}
+
+loops! {
     /// Sums of products.
     rows::products(row: &[f64], others: &[f64], sums: &mut [f64])
 }

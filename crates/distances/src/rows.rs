@@ -2,7 +2,7 @@
 //!
 //! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the
 //! missing differences were like those seen. For example, a squared distance is multiplied by columns / columns
-//! compared. Cosine and correlation need no scale. Without a column in common there is no dissimilarity.
+//! compared. Cosine, correlation and Gower's mean need no scale. Without a column in common there is no dissimilarity.
 //!
 //! A row of zeros has no direction. Its cosine with any other row counts as 0, so it is at distance 1, as in
 //! scikit-learn. A constant row has no correlation at all, and is refused.
@@ -32,12 +32,16 @@ pub enum Measure {
     Cosine,
     /// One less the correlation of the rows, 0 to 2. Constant rows are refused: they have none.
     Correlation,
+    /// The mean of the absolute differences, each of which counts as 1 at most. Of rows as
+    /// [`lehr_data::gower::rows`] makes them this is Gower's dissimilarity: shares of the ranges of numbers, and
+    /// categories that are equal or not.
+    Gower,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Euclidean, Self::SquaredEuclidean, Self::Manhattan, Self::Cosine, Self::Correlation];
+    pub const ALL: [Self; 6] =
+        [Self::Euclidean, Self::SquaredEuclidean, Self::Manhattan, Self::Cosine, Self::Correlation, Self::Gower];
 
     /// Its name in headers and on the command line.
     pub const fn name(self) -> &'static str {
@@ -47,6 +51,7 @@ impl Measure {
             Self::Manhattan => "manhattan",
             Self::Cosine => "cosine",
             Self::Correlation => "correlation",
+            Self::Gower => "gower",
         }
     }
 }
@@ -153,6 +158,10 @@ impl Compared {
                 }
                 Measure::SquaredEuclidean => dispatch::squared_differences(row, &others, values),
                 Measure::Manhattan => dispatch::differences(row, &others, values),
+                Measure::Gower => {
+                    dispatch::capped_differences(row, &others, values);
+                    values.iter_mut().for_each(|value| *value /= self.dimension as f64);
+                }
                 Measure::Cosine | Measure::Correlation => {
                     dispatch::products(row, &others, values);
                     let own = squares(row);
@@ -176,6 +185,8 @@ impl Compared {
             let is_angle = matches!(self.measure, Measure::Cosine | Measure::Correlation);
             if is_angle {
                 dispatch::moments_present(self.row(row), mine, &others, &theirs, &mut sums);
+            } else if self.measure == Measure::Gower {
+                dispatch::capped_differences_present(self.row(row), mine, &others, &theirs, &mut sums);
             } else {
                 let is_absolute = self.measure == Measure::Manhattan;
                 dispatch::differences_present(self.row(row), mine, &others, &theirs, is_absolute, &mut sums);
@@ -192,6 +203,7 @@ impl Compared {
                         length_of(pairs.zip(both).map(|((x, y), both)| (x - y) * both)) * (columns / compared).sqrt()
                     }
                     Measure::SquaredEuclidean | Measure::Manhattan => xy * (columns / compared),
+                    Measure::Gower => xy / compared,
                     Measure::Cosine => unlike(xy, xx, yy).unwrap_or(1.0),
                     // Of the columns compared, whose means are not those of the whole rows.
                     Measure::Correlation => {
@@ -305,6 +317,18 @@ pub(crate) fn differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
+/// Absolute differences, each 1 at most.
+#[inline(always)]
+pub(crate) fn capped_differences(row: &[f64], others: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    let count = sums.len();
+    for (x, others) in row.iter().zip(others.chunks_exact(count)) {
+        for j in 0..count {
+            sums[j] += (x - others[j]).abs().min(1.0);
+        }
+    }
+}
+
 #[inline(always)]
 pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
     sums.fill(0.0);
@@ -337,6 +361,24 @@ pub(crate) fn differences_present(
             let both = present * theirs[j];
             let difference = (x - others[j]) * both;
             sums[j] += if is_absolute { difference.abs() } else { difference * difference };
+            counts[j] += both;
+        }
+    }
+}
+
+/// Absolute differences, each 1 at most, and how many columns they are of. A missing value is 0 with presence 0.
+#[inline(always)]
+pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
+    let [counts, sums, ..] = sums;
+    let count = counts.len();
+    counts.fill(0.0);
+    sums.fill(0.0);
+    let (counts, sums) = (&mut counts[..], &mut sums[..count]);
+    for (column, (x, present)) in row.iter().zip(mine).enumerate() {
+        let (others, theirs) = (&others[column * count..][..count], &theirs[column * count..][..count]);
+        for j in 0..count {
+            let both = present * theirs[j];
+            sums[j] += ((x - others[j]) * both).abs().min(1.0);
             counts[j] += both;
         }
     }

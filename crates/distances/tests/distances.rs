@@ -6,6 +6,7 @@ mod distances {
     mod brute_force;
     mod data;
     mod equal;
+    mod gower;
     mod layout;
     mod parasail;
     mod properties;

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 
 use lehr_data::dissimilarities;
 use lehr_data::duplicates::Duplicates;
+use lehr_data::gower;
+use lehr_data::read::TableForm;
 use lehr_data::sequences::{Alphabet, Sequences};
 use lehr_data::write::dissimilarities::{Extent, fixed};
 use lehr_distances::checkpoint::{Log, LogReader};
@@ -168,6 +170,12 @@ fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> 
             Ok(Items::Sequences(sequences))
         }
         ItemKind::Fingerprints => Ok(Items::Fingerprints(table.hexadecimal(name).map_err(Failure::from)?)),
+        ItemKind::Rows if options.metric == Some(Metric::Gower) => {
+            let id = options.id.as_deref().or(table.id());
+            let form = TableForm { text: id.iter().map(|id| (*id).to_owned()).collect(), ..TableForm::default() };
+            let frame = table.frame(name, &form).and_then(|frame| gower::rows(&frame, options.columns.as_deref(), id));
+            Ok(Items::Records(frame.map_err(|error| Failure::input(error.to_string()))?))
+        }
         ItemKind::Rows => {
             let columns = Columns { columns: options.columns.clone(), id: options.id.clone(), ..Columns::default() };
             let records = table.records(name, &columns).map_err(Failure::from)?;

@@ -84,7 +84,7 @@ pub struct Options {
     #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "skip"))]
     pub ambiguous: Option<Ambiguous>,
     /// Use these columns; by name, of a file also by 0-based index
-    #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all numeric columns"))]
+    #[schemars(extend("x-heading" = TABLES, "x-value" = "A,B,…", "x-default" = "all numeric columns; of gower all measures, categories and dates"))]
     pub columns: Option<Vec<String>>,
     /// Use this column as ids
     #[schemars(extend(
@@ -202,6 +202,10 @@ impl Options {
         {
             faults.push(format!("gap_extend: expected at most the cost of opening a gap ({open}), found {extend}"));
         }
+        if self.standardize && self.metric == Some(Metric::Gower) {
+            let expected = "another metric, as gower divides each column by its range";
+            faults.push(format!("standardize: expected with {expected}, found gower"));
+        }
         faults.extend(self.metric.and_then(|metric| self.suits(metric.of()).err()));
         faults
     }
@@ -304,6 +308,7 @@ mod tests {
                 "ambiguous: expected with p-distance, or jukes-cantor or",
             ),
             (r#"{ "metric": "identity", "alignment": "given" }"#, "metric: expected one that compares place by place"),
+            (r#"{ "metric": "gower", "standardize": true }"#, "standardize: expected with another metric, as gower"),
             (
                 r#"{ "metric": "tanimoto", "alignment": "given" }"#,
                 "alignment: expected with sequences, found fingerprints",

@@ -2,6 +2,7 @@
 //!
 //! Options are those that `lehr_methods::distances` declares, as JSON, and have the same meaning as for `lehr distances`.
 
+use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};
 use lehr_methods::distances::{self, Element, Items, Options};
 use lehr_methods::options::Kind;
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 use crate::items::{Fingerprints, Sequences};
 use crate::job::ProcessGroup;
+use crate::tables::Table;
 use crate::{arrays, errors, watch};
 
 /// Dissimilarities of all pairs of items: sequences, fingerprints, or rows of numbers with NaN where a value is missing.
@@ -26,7 +28,7 @@ pub(crate) fn distances_of<'py>(
     callback: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = read(options)?;
-    let items = held(items)?.scaled(&options);
+    let items = held(items, &options)?.scaled(&options);
     check(&options, &items)?;
     let asked = Request { items, options, is_condensed: condensed, threads, callback };
     match asked.options.element {
@@ -47,7 +49,7 @@ pub(crate) fn distances_between<'py>(
     threads: Option<usize>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let options = read(options)?;
-    let (items, others) = (held(items)?, held(others)?);
+    let (items, others) = (held(items, &options)?, held(others, &options)?);
     check(&options, &items)?;
     let (rows, columns) = (items.len(), others.len());
     let all: Vec<usize> = (0..columns).collect();
@@ -89,11 +91,14 @@ pub(crate) fn distances_between<'py>(
 }
 
 /// The items that Python gives.
-fn held(items: &Bound<'_, PyAny>) -> PyResult<Items> {
+fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     Ok(if let Ok(sequences) = items.cast::<Sequences>() {
         Items::Sequences(sequences.get().0.clone())
     } else if let Ok(prints) = items.cast::<Fingerprints>() {
         Items::Fingerprints(prints.get().0.clone())
+    } else if let Ok(frame) = items.cast::<Table>() {
+        let rows = gower::rows(&frame.get().0, options.columns.as_deref(), None);
+        Items::Records(rows.map_err(|error| errors::value(error.to_string()))?)
     } else {
         Items::Records(arrays::records(items)?)
     })

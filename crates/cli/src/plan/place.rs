@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use lehr_methods::distances::{ItemKind, Options};
+use lehr_methods::distances::{ItemKind, Metric, Options};
 use lehr_mining::Execution;
 use lehr_mining::smacof::Interpolation;
 
@@ -62,6 +62,12 @@ impl PlacePlan {
             let message = format!("{}: expected items, found a matrix, which does not have them", input.display());
             return Err(Failure::new(Kind::Usage, message));
         };
+        if options.metric == Some(Metric::Gower) {
+            let message = "--metric: expected one by which a new item is compared by itself, found gower, whose ranges are those of all rows";
+            return Err(
+                Failure::new(Kind::Usage, message).with_hint("lehr distances and lehr embed of both tables together")
+            );
+        }
         let mut execution = Execution::default();
         if let Some(threads) = threads {
             (execution.threads, execution.ranks) = (threads, threads);

@@ -178,6 +178,33 @@ fn a_column_that_begins_with_gaps_is_compared_and_text_behind_gaps_is_not() {
     assert_eq!((d[150 * 160 + 151], d[151]), (5f32.sqrt(), (2.0 * 151f64 * 151.0).sqrt() as f32));
 }
 
+#[test]
+fn columns_of_numbers_and_of_words_are_compared_together_by_gower() {
+    // Ages range over 40 years. The ids and the one country take no part.
+    let text =
+        "name;age;city;country\nA;20;Bern;CH\nB;30;Basel;CH\nC;60;Bern;CH\nD;;Basel;CH\nE;20;Bern;CH\nF;60;Basel;CH\n";
+    let sandbox = Sandbox::with("people.csv", text);
+    let line = ["distances", "people.csv", "--metric", "gower", "--id", "name", "--element", "f64", "--out", "d"];
+    let outcome = sandbox.lehr(&line).succeeded();
+    assert!(outcome.stderr.contains("comparing by age, city; "), "{}", outcome.stderr);
+    let d: Vec<f64> = numbers(&sandbox, "d/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();
+    assert_eq!(d[..6], [0.0, (0.25 + 1.0) / 2.0, 0.5, 1.0, 0.0, 1.0]);
+    // Of the fourth only the city is known.
+    assert_eq!(d[18..24], [1.0, 0.0, 1.0, 0.0, 1.0, 0.0]);
+    assert_eq!(
+        (&header(&sandbox, "d")["metric"], header(&sandbox, "d")["parameters"]["columns"].as_u64()),
+        (&"gower".into(), Some(2))
+    );
+    // The methods of dissimilarities take it as any other.
+    for method in ["pairwise", "kmedoids"] {
+        sandbox.lehr(&[method, "d/dissimilarities.json", "-k", "2", "-q", "--out", method]).succeeded();
+        assert!(sandbox.read(&format!("{method}/labels.csv")).starts_with("id,cluster"), "{method}");
+    }
+    let refused = sandbox.lehr(&[&line[..], &["--standardize"]].concat());
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("gower divides each column by its range"), "{}", refused.stderr);
+}
+
 /// Runs on `content`, compares with the golden file, sees that nothing is left.
 fn refuses(name: &str, file: &str, content: impl AsRef<[u8]>, options: &[&str], code: i32) {
     let sandbox = Sandbox::with(file, content);

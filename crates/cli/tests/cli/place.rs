@@ -138,6 +138,7 @@ fn what_does_not_belong_to_the_map_is_told() {
         2,
         &["--metric: expected one of rows, found hamming, which is one of sequences"],
     );
+    told(&["--among", "known.csv", "--metric", "gower"], 2, &["found gower, whose ranges are those of all rows"]);
     sandbox.write("new.csv", "name,a,b,c\nn0,1,,\nn1,,,\n");
     told(&["--among", "known.csv"], 3, &["n1", "too few known dissimilarities"]);
     sandbox.write("new.csv", "name,a,b\nn0,1,2\n");

@@ -183,6 +183,7 @@ fn measures_of_rows_are_their_formulas_with_gaps_and_without() {
                 (rows::Measure::Manhattan, absolute * d / n),
                 (rows::Measure::Cosine, unlike((0.0, 0.0))),
                 (rows::Measure::Correlation, unlike(means)),
+                (rows::Measure::Gower, both.iter().map(|(x, y)| (x - y).abs().min(1.0)).sum::<f64>() / n),
             ] {
                 let found = value(&rows::Compared::new(&records, measure).unwrap(), i, j);
                 let is_angle = matches!(measure, rows::Measure::Cosine | rows::Measure::Correlation);

@@ -194,6 +194,29 @@ fn equal_items_become_one_that_weighs_as_much_and_gaps_are_missing_values() {
 }
 
 #[test]
+fn columns_of_numbers_and_of_words_are_compared_together_by_gower() {
+    on_one_host(async |host| {
+        let services = Services::on(&host).await;
+        let text = "name;age;city\nA;20;Bern\nB;30;Basel\nC;60;Bern\nD;;Basel\nE;20;Bern\nF;60;Basel\n";
+        upload(&services.datasets, Begin::new("people", Form::Table), text.as_bytes()).await.unwrap();
+        let options = distances::Options {
+            metric: Some(distances::Metric::Gower),
+            id: Some("name".into()),
+            element: distances::Element::F64,
+            ..Default::default()
+        };
+        let compared = done(&services.distances, Order::new("people", &options)).await;
+        let items = services.table(&compared.outputs["items"]).await;
+        assert_eq!(items.texts("id").unwrap(), ["A", "B", "C", "D", "E", "F"]);
+        let matrix = services.table(&compared.outputs["matrix"]).await;
+        assert_eq!(matrix.numbers("dissimilarity").unwrap()[..5], [(0.25 + 1.0) / 2.0, 0.5, 1.0, 0.0, 1.0]);
+        let wrong = distances::Options { columns: Some(vec!["height".into()]), ..options };
+        let fault = reason(&services.distances, Order::new("people", &wrong)).await;
+        assert!(fault.contains("height"), "{fault}");
+    });
+}
+
+#[test]
 fn fingerprints_and_matrices_that_are_brought_in_are_taken_too() {
     on_one_host(async |host| {
         let services = Services::on(&host).await;

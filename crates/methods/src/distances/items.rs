@@ -234,6 +234,7 @@ fn of_rows(metric: Option<Metric>) -> rows::Measure {
         Some(Metric::Manhattan) => rows::Measure::Manhattan,
         Some(Metric::Cosine) => rows::Measure::Cosine,
         Some(Metric::Correlation) => rows::Measure::Correlation,
+        Some(Metric::Gower) => rows::Measure::Gower,
         _ => rows::Measure::Euclidean,
     }
 }
@@ -298,7 +299,7 @@ mod tests {
         let rows = Items::Records(Incomplete::new(vec![1.0, 2.0, 3.0, 5.0], 2).unwrap());
         let declared = options().into_iter().find(|option| option.name == "metric").unwrap();
         let crate::options::Kind::Choice(words) = declared.kind else { panic!("metrics are words") };
-        assert_eq!(words.len(), 15);
+        assert_eq!(words.len(), 16);
         for (word, _) in words {
             let metric: Metric = serde_json::from_value(word.clone().into()).unwrap();
             let items = [&genes, &prints, &rows].into_iter().find(|items| items.kind() == metric.of()).unwrap();

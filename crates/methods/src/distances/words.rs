@@ -51,6 +51,8 @@ pub enum Metric {
     Cosine,
     /// Rows: 1 less their correlation
     Correlation,
+    /// Rows of numbers and categories: the mean of differences as shares of each column's range, and of 1 for categories that differ (Gower)
+    Gower,
 }
 
 impl Metric {
@@ -58,9 +60,12 @@ impl Metric {
     pub(super) fn of(self) -> ItemKind {
         match self {
             Self::Tanimoto => ItemKind::Fingerprints,
-            Self::Euclidean | Self::SquaredEuclidean | Self::Manhattan | Self::Cosine | Self::Correlation => {
-                ItemKind::Rows
-            }
+            Self::Euclidean
+            | Self::SquaredEuclidean
+            | Self::Manhattan
+            | Self::Cosine
+            | Self::Correlation
+            | Self::Gower => ItemKind::Rows,
             _ => ItemKind::Sequences,
         }
     }
@@ -83,6 +88,7 @@ impl Metric {
             Self::Manhattan => "manhattan",
             Self::Cosine => "cosine",
             Self::Correlation => "correlation",
+            Self::Gower => "gower",
         }
     }
 }
