@@ -18,7 +18,7 @@ from lehr._model import SavedMixin, tell
 from lehr._names import listed
 from lehr._progress import Watch
 from lehr._shown import ShownMixin
-from lehr.distances import METRIC, Metric
+from lehr.distances import METRIC, Metric, of_rows
 
 __all__ = ["KMedoids"]
 __dir__ = listed(__all__)
@@ -212,6 +212,36 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         array([[3., 6.]])
         """
         return self._to_medoids(X, "transform")
+
+    def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
+        """Dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
+            As for :meth:`fit`: the dissimilarities or rows that were fitted.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; ``None``: a new figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Examples
+        --------
+        >>> import matplotlib
+        >>> matplotlib.use("Agg")
+        >>> import lehr
+        >>> X = [[0.0], [10.0], [1.0]]
+        >>> lehr.KMedoids(2).fit(X).plot(X).get_title()
+        '2 clusters, cost 1'
+        """
+        from lehr import plot
+
+        check_is_fitted(self)
+        items = self._validated(X, reset=False)
+        dissimilarities = items if self._is_given() else of_rows(items, None, self.metric, self.metric_params, self.n_jobs)
+        return plot.blocks(self, dissimilarities, ax=ax)
 
     def _to_medoids(self, X: ArrayLike, asked: str) -> NDArray[Any]:
         check_is_fitted(self)

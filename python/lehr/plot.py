@@ -209,14 +209,15 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     plane = _Plane(rows)
     places, means = plane.places(rows), plane.places(model.means_)
     shown = _thinned(len(rows))
-    ax.scatter(*places[shown].T, c=labels[shown], cmap="tab20", s=8, linewidths=0)
-    ax.scatter(*means.T, c="black", marker="x", s=40)
+    _scatter(ax, places[shown], labels[shown], [f"component {k}" for k in range(len(means))])
+    ax.scatter(*means.T, c="black", marker="x", s=40, label="mean")
     for mean, matrix in zip(means, _covariances(model), strict=True):
         variances, directions = np.linalg.eigh(plane.axes @ matrix @ plane.axes.T)
         # The smaller comes first; rounding may take it below 0.
         height, width = 2.0 * np.sqrt(np.maximum(variances, 0.0))
         angle = np.degrees(np.arctan2(directions[1, 1], directions[0, 1]))
         ax.add_patch(Ellipse(mean, width, height, angle=angle, fill=False, color="black", linewidth=1))
+    _legend(ax, len(means))
     plane.name(ax)
     ax.set(title=f"{len(means)} components")
     return ax
@@ -234,11 +235,11 @@ def _covariances(model: Any) -> NDArray[Any]:
 
 
 def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
-    """Dissimilarities of items in the order of their clusters: each a dark block on the diagonal, if it is one.
+    """Dissimilarities of items in the order of their clusters: each a dark block on the diagonal, if it is one. Its number is beside it.
 
     Parameters
     ----------
-    model : PairwiseClustering
+    model : PairwiseClustering or KMedoids
         Fitted.
     dissimilarities : array-like of shape (n_samples, n_samples)
         Of the items that were fitted; NaN, which is left white, where one is missing.
@@ -274,7 +275,11 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     for border in borders:
         ax.axhline(border, color="tab:red", linewidth=0.5)
         ax.axvline(border, color="tab:red", linewidth=0.5)
-    ax.set(title=f"{len(borders) + 1} clusters, cost {model.cost_:.6g}", xlabel="items by cluster")
+    ends = np.concatenate([[-0.5], borders, [len(order) - 0.5]])
+    if len(borders) < _COLOURS:
+        ax.set_yticks((ends[:-1] + ends[1:]) / 2, [str(label) for label in np.unique(model.labels_)])
+    cost = model.cost_ if hasattr(model, "cost_") else model.inertia_
+    ax.set(title=f"{len(borders) + 1} clusters, cost {cost:.6g}", xlabel="items by cluster", ylabel="cluster")
     return ax
 
 

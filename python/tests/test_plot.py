@@ -195,3 +195,16 @@ def test_overheads_are_drawn_against_the_points_of_a_rank(tmp_path):
         lehr.plot.overhead(figures, n_clusters=7)
     with pytest.raises(ValueError, match="no overhead in it"):
         lehr.plot.overhead(others)
+
+
+def test_components_have_a_legend_and_blocks_their_numbers(wine):
+    X = wine[:, :4]
+    assert _named(lehr.DAGaussianMixture(2).fit(X).plot(X)) == ["component 0", "component 1", "mean"]
+    distances = lehr.pairwise_distances(wine)
+    for model, given in ((lehr.KMedoids(3), wine), (lehr.KMedoids(3, metric="precomputed"), distances), (lehr.PairwiseClustering(3, metric="precomputed"), distances)):
+        fig, own = plt.subplots()
+        ax = model.fit(given).plot(given, ax=own)
+        assert ax is own
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "2"]
+        order = np.argsort(model.labels_, kind="stable")
+        np.testing.assert_allclose(ax.images[0].get_array(), distances[np.ix_(order, order)])
