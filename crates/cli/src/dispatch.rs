@@ -144,7 +144,7 @@ impl Collective for DemoArguments {
             return command::demo::run(plan, dataset, part);
         }
         if dataset == Dataset::TwoNodes {
-            let message = "two-nodes is a workflow: options of the clustering, --engine, --ranks, --resume and --trace go with census";
+            let message = "two-nodes is a workflow: options of the clustering, --engine, --ranks, --resume, --figure and --trace go with census";
             return Err(Failure::new(Kind::Usage, message));
         }
         command::method::run(&plan, group)

@@ -13,9 +13,11 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod beside;
 mod command;
 mod dispatch;
 mod exit;
+mod figure;
 mod folder;
 mod group;
 mod help;

@@ -187,8 +187,8 @@ pub(crate) fn resume_command(typed: &[OsString], out: &Path) -> String {
 /// The command line without its results, the number of clusters and where to stop: the part to repeat with another
 /// number.
 pub(crate) fn command_without_end(typed: &[OsString]) -> String {
-    const END: [&str; 7] =
-        ["--resume", "--out", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
+    const END: [&str; 8] =
+        ["--resume", "--out", "--figure", "--clusters", "-k", "--max-clusters", "--stop-temperature", "--stop-length"];
     command_without(typed, &END)
 }
 

@@ -1,20 +1,17 @@
 //! `--trace FILE`: the actions of each rank with their times, for a viewer of traces.
-//!
-//! The file is claimed before the run, and put into place after the results. So a long run does not end at a folder in
-//! which the file cannot be written. A run that ends without results leaves none.
 
-use std::fs::File;
-use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use lehr_data::write::AtomicFile;
 use lehr_ranks::trace::Trace;
 
-use crate::exit::{Failure, Kind};
+use crate::beside::{self, Beside};
+use crate::exit::Failure;
 use crate::folder::Folder;
 
 /// How every trace of ours begins.
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+const TRACE: Beside = Beside { name: "trace", option: "--trace" };
 
 /// The file that was asked for, and its future content.
 pub struct TraceFile {
@@ -23,31 +20,13 @@ pub struct TraceFile {
 }
 
 impl TraceFile {
-    /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier trace, another
-    /// file only with `force`, and the input and the results never.
+    /// Checks that the file can be written and that nothing is lost by it.
     ///
     /// # Errors
-    /// [`Kind::Environment`].
-    pub fn claim(path: &Path, input: Option<&Path>, folder: &Folder, force: bool) -> Result<Self, Failure> {
-        let refuse = |reason: &str, hint: &str| {
-            Err(Failure::new(Kind::Environment, format!("{}: {reason}", path.display())).with_hint(hint))
-        };
-        if folder.takes(path) {
-            return refuse("the trace would stand in the place of a result", "name another file with --trace");
-        }
-        let same = |input: &Path| matches!((input.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
-        if input.is_some_and(same) {
-            return refuse("the input would be overwritten by the trace", "name another file with --trace");
-        }
-        // Creates and removes a temporary file beside it: what permission bits do not tell.
-        drop(AtomicFile::create(path)?);
-        if path.exists() && !force && !is_trace(path) {
-            return refuse(
-                "is there and is no trace of lehr",
-                "name another file with --trace, or replace it with --force",
-            );
-        }
-        Ok(Self { path: path.into(), trace: Trace::new() })
+    /// As of [`Beside::claim`].
+    pub fn claim(path: &Path, among: (Option<&Path>, &Folder, bool)) -> Result<Self, Failure> {
+        let path = TRACE.claim(path, |head| head.starts_with(HEAD), among)?;
+        Ok(Self { path, trace: Trace::new() })
     }
 
     /// The trace of the run.
@@ -58,19 +37,10 @@ impl TraceFile {
     /// Writes the file under a temporary name; it takes its own by [`AtomicFile::commit`].
     ///
     /// # Errors
-    /// [`Kind::Environment`]: the disk does not take it.
+    /// [`Kind::Environment`](crate::exit::Kind::Environment): the disk does not take it.
     pub fn write(self) -> Result<AtomicFile, Failure> {
-        let mut file = AtomicFile::create(&self.path)?;
-        file.write_all(self.trace.json().as_bytes())
-            .and_then(|()| file.flush())
-            .map_err(|cause| Failure::from(file.failed(cause)))?;
-        Ok(file)
+        beside::write(&self.path, self.trace.json().as_bytes())
     }
-}
-
-fn is_trace(path: &Path) -> bool {
-    let mut head = [0; HEAD.len()];
-    File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head == HEAD
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod cli {
     mod demography;
     mod demonstrations;
     mod distances;
+    mod figure;
     mod full_disk;
     mod gtm;
     mod guide;

@@ -1,13 +1,17 @@
 //! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
 //!
 
+use std::collections::HashSet;
+
 use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
-use lehr_mining::vector::Cost;
+use lehr_mining::vector::{Cluster, Cost};
 use maud::{Markup, Render, html};
 use serde_json::Value;
 
+use crate::chart::{Chart, Colors};
+use crate::drawing::Drawing;
 use crate::figure::{Figures, anneal};
 use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
@@ -59,6 +63,29 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead().render(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
+}
+
+/// The picture as a file of its own.
+pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
+    let outlying = model.outlying(Data::Rows(space));
+    let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
+    let picture = Picture::new(space, &model.centers, &aside);
+    let explained = model.explanation(Data::Rows(space)).filter(|_| model.clusters.len() > 1);
+    let name = |(cluster, facts): (usize, &Cluster)| {
+        let rows = grouped(facts.rows);
+        match explained {
+            Some(explained) => format!("{cluster}: {} ({rows})", explained.clusters[cluster].name),
+            None => format!("cluster {cluster} ({rows})"),
+        }
+    };
+    let names = model.clusters.iter().enumerate().map(name).collect();
+    let of = picture.rows.iter().map(|&row| model.labels[row]).collect();
+    let aside: HashSet<usize> = aside.into_iter().collect();
+    let is_out = picture.rows.iter().map(|row| aside.contains(row)).collect();
+    let row = run.subject.map_or("row", |subject| subject.row);
+    let parts = [counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster")];
+    let title = format!("{}: {}", run.name(), parts.join(" in "));
+    Chart { is_out, center: "centre", ..Chart::new(title, picture, Colors::Groups(of, names)) }.draw()
 }
 
 struct Page<'a> {

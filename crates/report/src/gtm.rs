@@ -5,9 +5,11 @@ use lehr_mining::gtm::{Candidate, Model, Parameters, Start};
 use maud::{Markup, html};
 use serde_json::{Value, json};
 
+use crate::chart::{Chart, Colors, Ground};
+use crate::drawing::{Drawing, NOTHING, WHITE, mixed};
 use crate::figure::{Figures, lines, planes};
 use crate::markup::{self, section, tile, tiles, typeset};
-use crate::picture::drawn_rows;
+use crate::picture::{self, Picture, drawn_rows};
 use crate::scene::Scene;
 use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
@@ -33,6 +35,66 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     };
     let (headline, source, lead, warnings) = (&headline, run.source, page.lead(), run.warnings);
     markup::Page { headline, source, lead, warnings, main, figures }.html()
+}
+
+/// The picture as a file of its own: rows coloured by the first column.
+pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
+    let rows = drawn_rows(space.len());
+    let latent = model.map.latent();
+    let position = |&row: &usize| {
+        let place = model.places.position(row);
+        (place[0], place.get(1).copied().unwrap_or_default())
+    };
+    let names = ["z1", if latent == 1 { "" } else { "z2" }].map(str::to_owned);
+    let note = if latent > 2 { " The first two dimensions are drawn." } else { "" };
+    let points = rows.iter().map(position).collect();
+    let picture = Picture {
+        is_equal: latent > 1,
+        note: format!("Rows lie at the means of their posteriors.{note}"),
+        ..picture::plain(points, Vec::new(), names, "topographic map".to_owned())
+    };
+    let (name, values) = (space.columns()[0].clone(), rows.iter().map(|&row| space.row(row)[0]).collect());
+    let ground = Stretch::of(model).map(|Stretch { columns, shade, corner, .. }| Ground {
+        corners: [(-corner[0], -corner[1]), (corner[0], corner[1])],
+        columns,
+        // Even where it is deepest, points are seen upon it.
+        cells: shade.iter().map(|share| mixed(WHITE, NOTHING, 0.9 * share)).collect(),
+        meaning: "stretched most".to_owned(),
+    });
+    let title = format!("{}: {} on a topographic map", run.name(), counted(space.len() as u64, "row"));
+    Chart { ground, ..Chart::new(title, picture, Colors::Scale(name, values)) }.draw()
+}
+
+/// How much a map of one or two dimensions is stretched at each node.
+struct Stretch {
+    /// Nodes each way.
+    columns: usize,
+    rows: usize,
+    /// As a share from the least to the most, by its logarithm: it is a factor.
+    shade: Vec<f64>,
+    least: f64,
+    most: f64,
+    /// The greatest coordinates of the nodes' cells. A place at an end of an axis is in the middle of the outermost
+    /// node's cell.
+    corner: [f64; 2],
+}
+
+impl Stretch {
+    fn of(model: &Model) -> Option<Self> {
+        let map = &model.map;
+        if map.latent() > 2 {
+            return None;
+        }
+        let stretched: Vec<f64> =
+            (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE)).collect();
+        let (least, most) = range(&stretched);
+        let logarithms: Vec<f64> = stretched.iter().map(|factor| libm::log(*factor)).collect();
+        let (low, high) = range(&logarithms);
+        let shade = logarithms.iter().map(|&value| share_of(value, low, high)).collect();
+        let (columns, rows) = (map.side(), if map.latent() == 1 { 1 } else { map.side() });
+        let reach = |count: usize| if count > 1 { count as f64 / (count - 1) as f64 } else { 1.0 };
+        Some(Self { columns, rows, shade, least, most, corner: [reach(columns), reach(rows)] })
+    }
 }
 
 struct Page<'a> {
@@ -106,20 +168,9 @@ impl Page<'_> {
         let mut scene = Scene::of_rows(self.run.name(), space, self.run.weights, &rows);
         scene.coloured_by(&space.columns()[0]);
         let mut beyond = json!({});
-        if map.latent() <= 2 {
-            let stretched: Vec<f64> =
-                (0..map.len()).map(|k| map.magnification(&map.node(k)).max(f64::MIN_POSITIVE)).collect();
-            let (least, most) = range(&stretched);
-            // By its logarithm: it is a factor.
-            let logarithms: Vec<f64> = stretched.iter().map(|factor| libm::log(*factor)).collect();
-            let (low, high) = range(&logarithms);
-            let shade: Vec<f64> = logarithms.iter().map(|&value| share_of(value, low, high)).collect();
-            // A place at an end of an axis is in the middle of the outermost node's cell.
-            let (columns, tall) = self.sides();
-            let reach = |count: usize| if count > 1 { count as f64 / (count - 1) as f64 } else { 1.0 };
-            let corner = [reach(columns), reach(tall)];
+        if let Some(Stretch { columns, rows, shade, least, most, corner }) = Stretch::of(self.model) {
             beyond = json!({
-                "ground": { "columns": columns, "rows": tall, "shade": shade, "low": corner.map(|end| -end), "high": corner },
+                "ground": { "columns": columns, "rows": rows, "shade": shade, "low": corner.map(|end| -end), "high": corner },
                 "note": format!("Stretched by {} to {} (logarithmic).", significant(least, 3), significant(most, 3)),
             });
         }

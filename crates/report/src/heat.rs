@@ -16,31 +16,66 @@ const FAR: f64 = 2.0;
 /// Items whose names the page carries at most.
 const NAMED: usize = 20_000;
 
-/// Means of the dissimilarities in a grid of items, in the order of their clusters and of the tree of these.
+/// The mean dissimilarities of items in a grid, in the order of their clusters.
+pub struct Heat {
+    /// Cells a side.
+    pub cells: usize,
+    /// The mean of each cell; none where no pair is known.
+    pub levels: Vec<Option<f64>>,
+    /// The one that is drawn brightest.
+    pub largest: f64,
+    /// The largest of all, where it is far beyond that.
+    pub beyond: Option<f64>,
+    /// The clusters in their order.
+    pub blocks: Vec<Block>,
+    items: Vec<usize>,
+    between: Vec<Vec<Option<f64>>>,
+    tree: Vec<(usize, usize, f64)>,
+}
+
+/// A cluster in the order of the items.
+pub struct Block {
+    /// Which.
+    pub cluster: usize,
+    /// Where it begins, as a share of all items.
+    pub from: f64,
+    /// Where it ends.
+    pub to: f64,
+    /// Its items.
+    pub items: usize,
+}
+
+impl Heat {
+    /// In the order of the clusters and of the tree of these.
+    pub fn of(matrix: &Dissimilarities, labels: &[u32]) -> Self {
+        let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
+        let mut members = vec![Vec::new(); clusters];
+        labels.iter().enumerate().for_each(|(item, label)| members[*label as usize].push(item));
+        let between = between(matrix, &members);
+        let (order, tree) = joined(&between, &members);
+        let items: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
+        let (cells, levels) = grid(matrix, &items);
+        let (largest, beyond) = brightest(&levels);
+        let share = |place: usize| place as f64 / matrix.items().max(1) as f64;
+        let mut from = 0;
+        let block = |&cluster: &usize| {
+            let (first, items) = (from, members[cluster].len());
+            from += items;
+            Block { cluster, from: share(first), to: share(from), items }
+        };
+        let blocks = order.iter().map(block).collect();
+        Self { cells, levels, largest, beyond, blocks, items, between, tree }
+    }
+}
+
+/// The same as a figure of a page.
 pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String]) -> Value {
-    let items = matrix.items();
-    let clusters = labels.iter().max().map_or(0, |most| *most as usize + 1);
-    let mut members = vec![Vec::new(); clusters];
-    labels.iter().enumerate().for_each(|(item, label)| members[*label as usize].push(item));
-    let between = between(matrix, &members);
-    let (order, tree) = joined(&between, &members);
-    let items_in_order: Vec<usize> = order.iter().flat_map(|&cluster| members[cluster].iter().copied()).collect();
-    let (cells, levels) = grid(matrix, &items_in_order);
-    let (largest, beyond) = brightest(&levels);
-    let mut from = 0;
-    let blocks: Vec<Value> = order
-        .iter()
-        .map(|&cluster| {
-            let to = from + members[cluster].len();
-            let share = |place: usize| place as f64 / items.max(1) as f64;
-            let block = json!({ "cluster": cluster, "from": share(from), "to": share(to), "items": to - from });
-            from = to;
-            block
-        })
-        .collect();
-    let means = order.iter().flat_map(|&a| order.iter().map(move |&b| (a, b)));
+    let Heat { cells, levels, largest, beyond, blocks, items, between, tree } = Heat::of(matrix, labels);
+    let means = blocks.iter().flat_map(|a| blocks.iter().map(move |b| (a.cluster, b.cluster)));
+    let means = means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN));
     let names: Option<Vec<&str>> =
-        (items <= NAMED).then(|| items_in_order.iter().map(|&item| ids[item].as_str()).collect());
+        (items.len() <= NAMED).then(|| items.iter().map(|&item| ids[item].as_str()).collect());
+    let block = |Block { cluster, from, to, items }: &Block| json!({ "cluster": cluster, "from": from, "to": to, "items": items });
     json!({
         "kind": "heat",
         "title": title,
@@ -48,8 +83,8 @@ pub fn heat(title: &str, matrix: &Dissimilarities, labels: &[u32], ids: &[String
         "levels": packed::shares(levels.into_iter().map(|mean| mean.map(|mean| if largest > 0.0 { (mean / largest).min(1.0) } else { 0.0 }))),
         "largest": largest,
         "beyond": beyond,
-        "blocks": blocks,
-        "between": packed::floats(means.map(|(a, b)| between[a][b].unwrap_or(f64::NAN))),
+        "between": packed::floats(means),
+        "blocks": blocks.iter().map(block).collect::<Vec<_>>(),
         "tree": tree,
         "ids": names,
     })

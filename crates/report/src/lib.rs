@@ -4,11 +4,15 @@
 //! script is the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows
 //! are laid out by [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
 //!
+//! The picture alone, as SVG or PNG, is a [`drawing`]: a [`chart`] lays it out, for files that need no viewer.
+//!
 //! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
 //! came about. It does not matter who ran the method.
 #![forbid(unsafe_code)]
 
+mod chart;
 mod clusters;
+pub mod drawing;
 mod explained;
 pub mod figure;
 mod gtm;
@@ -28,6 +32,8 @@ use lehr_methods::numbers::{counted, duration, grouped};
 use lehr_methods::{About, Data, Fit, Rows};
 use lehr_ranks::{Engine, Layout};
 use maud::Markup;
+
+use drawing::Drawing;
 
 /// How a result came about: the facts of a page that neither the data nor the result know.
 pub struct Run<'a> {
@@ -124,6 +130,32 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     } else {
         plain::page(run, data, fit)
     }
+}
+
+/// The picture of a method as a file of its own: points, a map or a matrix; `None` for a method that has none.
+///
+/// # Panics
+/// If the result is not of these data.
+pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> {
+    use lehr_methods::{cluster, embed, gtm as map, kmedoids, minibatch, mixture as gaussians, pairwise};
+    let any = fit.as_any();
+    Some(if let Some(fitted) = any.downcast_ref::<cluster::Fitted>() {
+        clusters::drawing(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<map::Fitted>() {
+        gtm::drawing(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<gaussians::Fitted>() {
+        mixture::drawing(run, data.rows(), fitted)
+    } else if let Some(fitted) = any.downcast_ref::<pairwise::Fitted>() {
+        pairs::clusters_drawing(run, data.matrix(), &fitted.model)
+    } else if let Some(fitted) = any.downcast_ref::<kmedoids::Fitted>() {
+        pairs::medoids_drawing(run, data.matrix(), &fitted.model)
+    } else if let Some(fitted) = any.downcast_ref::<embed::Fitted>() {
+        pairs::map_drawing(run, data.matrix(), &fitted.map)
+    } else if let Some(fitted) = any.downcast_ref::<minibatch::Fitted>() {
+        plain::centers_drawing(run, data.stream(), &fitted.model)
+    } else {
+        return None;
+    })
 }
 
 impl Run<'_> {

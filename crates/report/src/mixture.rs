@@ -7,7 +7,9 @@ use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
+use crate::chart::{Chart, Colors, Outline};
 use crate::clusters::COLUMNS_MAX;
+use crate::drawing::Drawing;
 use crate::figure::{Figures, lines};
 use crate::markup::{self, section, swatch, table, tile, tiles, typeset};
 use crate::picture::Picture;
@@ -26,16 +28,14 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         counted(model.mixture.len() as u64, "component")
     );
     let mut figures = Figures::default();
-    let (mut picture, outlines) = drawn(space, &model.mixture);
-    let part = if picture.names[1].is_empty() {
-        "Lines hold 68 % of what is drawn from a component; the dashed ones 95 %."
-    } else {
-        "Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
-    };
-    picture.note = format!("{part} {}", picture.note);
-    if space.input().missing() > 0 {
-        picture.note.push_str(" Rows that lack a value are drawn as if they had its column's mean.");
-    }
+    let (picture, outlines) = drawn(space, &model.mixture);
+    let outlines: Vec<Value> = outlines
+        .iter()
+        .enumerate()
+        .map(|(k, Outline { mean, covariance })| {
+            json!({ "group": k, "mean": [mean.0, mean.1], "covariance": covariance })
+        })
+        .collect();
     let mut scene = Scene::of_rows(run.name(), space, run.weights, &picture.rows);
     scene.grouping("components", picture.rows.iter().map(|&row| model.labels[row]), None);
     scene.picture(&picture, json!({ "outlines": outlines }));
@@ -52,9 +52,22 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// Rows as a picture shows them, and the outline of each component there: its mean, and its variance along x,
-/// covariance, variance along y.
-fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Value>) {
+/// The picture as a file of its own.
+pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
+    let (picture, outlines) = drawn(space, &model.mixture);
+    let rows = rows_of_each(model);
+    let name = |k: usize| format!("component {k} ({})", grouped(rows[k] as u64));
+    let names: Vec<String> = (0..model.mixture.len()).map(name).collect();
+    let of = picture.rows.iter().map(|&row| model.labels[row]).collect();
+    let parts = [counted(space.len() as u64, "row"), counted(names.len() as u64, "component")];
+    let title = format!("{}: {}", run.name(), parts.join(" in "));
+    // The other places of the picture show how it turns the columns.
+    let picture = Picture { centers: picture.centers[..names.len()].to_vec(), ..picture };
+    Chart { outlines, center: "mean", ..Chart::new(title, picture, Colors::Groups(of, names)) }.draw()
+}
+
+/// Rows as a picture shows them, and the outline of each component there.
+fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
     // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each
     // column.
@@ -65,7 +78,16 @@ fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Value>) {
     for j in 0..dimension {
         places.extend(first.iter().enumerate().map(|(i, mean)| if i == j { mean + steps[j] } else { *mean }));
     }
-    let picture = Picture::new(space, &places, &[]);
+    let mut picture = Picture::new(space, &places, &[]);
+    let part = if picture.names[1].is_empty() {
+        "Lines hold 68 % of what is drawn from a component; the dashed ones 95 %."
+    } else {
+        "Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
+    };
+    picture.note = format!("{part} {}", picture.note);
+    if space.input().missing() > 0 {
+        picture.note.push_str(" Rows that lack a value are drawn as if they had its column's mean.");
+    }
     let means = &picture.centers[..count];
     let axes: Vec<(f64, f64)> = picture.centers[count..]
         .iter()
@@ -83,7 +105,7 @@ fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Value>) {
                 seen[2] += a.1 * entry * b.1;
             }
         }
-        json!({ "group": k, "mean": [means[k].0, means[k].1], "covariance": seen })
+        Outline { mean: means[k], covariance: seen }
     };
     let outlines = (0..count).map(outline).collect();
     (picture, outlines)

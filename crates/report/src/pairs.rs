@@ -8,9 +8,12 @@ use maud::{Markup, Render, html};
 use serde_json::{Value, json};
 
 use crate::Run;
+use crate::chart::{self, Chart, Colors};
+use crate::drawing::Drawing;
 use crate::figure::{Figures, anneal, density, lines};
-use crate::heat::heat;
+use crate::heat::{Heat, heat};
 use crate::markup::{self, section, swatch, table, tile, tiles};
+use crate::picture::{self, Picture};
 use crate::scene::Scene;
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_methods::{Classes, Matrix};
@@ -111,6 +114,61 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
         ))
     };
     finish(run, &headline, lead, &map.warnings, main, figures)
+}
+
+/// The matrix of a pairwise clustering as a file of its own.
+pub fn clusters_drawing(run: &Run<'_>, matrix: &Matrix, model: &Model) -> Drawing {
+    let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
+    matrix_drawing(run, matrix, &model.labels, &clusters)
+}
+
+/// The matrix of clusters about medoids as a file of its own.
+pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> Drawing {
+    let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
+    matrix_drawing(run, matrix, &model.labels, &clusters)
+}
+
+/// A matrix in the order of its clusters, of which the items and the medoid are known.
+fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
+    let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
+        format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))
+    };
+    let names: Vec<String> = clusters.iter().enumerate().map(name).collect();
+    let parts = [counted(labels.len() as u64, "item"), counted(clusters.len() as u64, "cluster")];
+    let title = format!("{}: {}", run.name(), parts.join(" in "));
+    let note = "Dark is near: a cluster is a dark square on the diagonal. Grey pairs have no value.";
+    chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
+}
+
+/// The map as a file of its own, coloured by the classes of its items if they are known, and else by their stress.
+pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
+    let position = |item: usize| {
+        let place = map.position(item);
+        (place[0], place.get(1).copied().unwrap_or_default())
+    };
+    let points = (0..matrix.ids.len()).map(position).collect();
+    let colors = match &matrix.classes {
+        Some(classes) => {
+            let mut items = vec![0u64; classes.classes.len()];
+            classes.of.iter().for_each(|class| items[*class as usize] += 1);
+            let named = classes.classes.iter().zip(items);
+            let names = named.map(|(class, items)| format!("{} {class} ({})", classes.name, grouped(items)));
+            Colors::Groups(classes.of.clone(), names.collect())
+        }
+        None => Colors::Scale("stress of the item".to_owned(), map.item_stress.clone()),
+    };
+    let beyond = if map.dimension > 2 { " The first two dimensions are drawn." } else { "" };
+    let names = ["x", if map.dimension == 1 { "" } else { "y" }].map(str::to_owned);
+    let picture = Picture {
+        is_equal: map.dimension > 1,
+        note: format!(
+            "Items are near where their dissimilarity is small. Stress-1 {}.{beyond}",
+            significant(map.stress_1, 4)
+        ),
+        ..picture::plain(points, Vec::new(), names, "map".to_owned())
+    };
+    let title = format!("{}: map of {}", run.name(), counted(matrix.ids.len() as u64, "item"));
+    Chart::new(title, picture, colors).draw()
 }
 
 fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main: Markup, figures: Figures) -> String {

@@ -84,6 +84,35 @@ impl Picture {
     }
 }
 
+/// The centres that a stream has left, `centers` as clustered and `own` in the columns' own units, K × d each. Heavier
+/// ones say more about principal axes.
+pub fn of_centers(columns: &[String], centers: &[f64], own: &[Vec<f64>], weights: &[f64]) -> Picture {
+    let dimension = columns.len();
+    let (points, names, note) = match dimension {
+        1 => {
+            let points = own.iter().map(|center| (center[0], 0.5)).collect();
+            (points, [columns[0].clone(), String::new()], String::new())
+        }
+        2 => (
+            own.iter().map(|center| (center[0], center[1])).collect(),
+            [columns[0].clone(), columns[1].clone()],
+            String::new(),
+        ),
+        _ => {
+            let axes = PrincipalAxes::of(dimension, own.len(), |place, row| {
+                row.copy_from_slice(&centers[place * dimension..(place + 1) * dimension]);
+                weights[place]
+            });
+            let points = centers.chunks_exact(dimension).map(|center| axes.project(center)).collect();
+            let names = ["first", "second"].map(|which| format!("{which} principal axis of the centres"));
+            let note =
+                format!("The axes are the two directions in which the centres vary most over {dimension} columns.");
+            (points, names, note)
+        }
+    };
+    Picture { note, ..plain(points, Vec::new(), names, "centres".to_owned()) }
+}
+
 /// At most [`ROWS_MAX`] rows, evenly chosen.
 pub fn drawn_rows(count: usize) -> Vec<usize> {
     let kept = count.min(ROWS_MAX);
@@ -91,7 +120,7 @@ pub fn drawn_rows(count: usize) -> Vec<usize> {
 }
 
 /// Two axes of the same kind, sharing a scale unless their ranges are too unlike.
-fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
+pub fn plain(points: Vec<(f64, f64)>, centers: Vec<(f64, f64)>, names: [String; 2], title: String) -> Picture {
     let length = |of: fn(&(f64, f64)) -> f64| {
         let (low, high) = extent(points.iter().chain(&centers).map(of));
         high - low

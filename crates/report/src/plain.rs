@@ -1,13 +1,17 @@
 //! The page of a method that draws nothing of its own: its reports, its figures, its tables.
 
-use lehr_methods::numbers::{counted, significant};
-use lehr_methods::{Column, Content, Data, Fit, Table, shown_label};
+use lehr_methods::numbers::{counted, grouped, significant};
+use lehr_methods::{Column, Content, Data, Fit, Stream, Table, shown_label};
+use lehr_mining::minibatch::{Cluster, Model};
 
 use maud::{Markup, Render, html};
 
 use crate::Run;
+use crate::chart::{Chart, Colors};
+use crate::drawing::Drawing;
 use crate::figure::Figures;
 use crate::markup::{self, Page, section, tile};
+use crate::picture;
 
 /// Rows of a table that the page shows; the file has all.
 const ROWS_SHOWN: usize = 50;
@@ -31,6 +35,24 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     let headline = headline.lines().next().unwrap_or_default();
     let lead = capital(about.result).render();
     Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
+}
+
+/// The centres that a stream has left, as a file of its own: discs whose areas are their weights.
+pub fn centers_drawing(run: &Run<'_>, stream: &Stream, model: &Model) -> Drawing {
+    let own: Vec<Vec<f64>> = model.centers.chunks_exact(model.dimension).map(|center| stream.center(center)).collect();
+    let weights: Vec<f64> = model.clusters.iter().map(|cluster| cluster.weight).collect();
+    let heaviest = weights.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+    let mut picture = picture::of_centers(stream.columns(), &model.centers, &own, &weights);
+    let note = "Discs are the centres: their areas are the weights of the rows that passed.";
+    picture.note = format!("{note} {}", picture.note);
+    picture.centers = picture.points.clone();
+    let name = |(cluster, facts): (usize, &Cluster)| format!("cluster {cluster} ({})", grouped(facts.rows));
+    let names = model.clusters.iter().enumerate().map(name).collect();
+    let colors = Colors::Groups((0..weights.len() as u32).collect(), names);
+    let parts = [counted(model.rows, "row"), counted(weights.len() as u64, "cluster")];
+    let title = format!("{}: {}", run.name(), parts.join(" in "));
+    let radii = weights.iter().map(|weight| (weight / heaviest).sqrt()).collect();
+    Chart { radii, center: "centre", ..Chart::new(title, picture, colors) }.draw()
 }
 
 fn capital(text: &str) -> String {

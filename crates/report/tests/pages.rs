@@ -12,6 +12,7 @@ use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
 use lehr_ranks::Layout;
 use lehr_report::Run;
+use lehr_report::drawing::Format;
 use serde_json::Value;
 
 /// Three groups in three columns; a row that lies far out; an id and a column whose names are to be escaped.
@@ -53,8 +54,20 @@ fn matrix() -> Matrix {
     }
 }
 
-/// The page of a method: what it says without its script, and its figures.
+/// The page of a method: what it says without its script, and its figures; and its picture as a file.
+struct Made {
+    words: String,
+    figures: Value,
+    svg: String,
+}
+
 fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value) {
+    let Made { words, figures, .. } = made(kept, name, data, options);
+    (words, figures)
+}
+
+/// The parts of what a method's report is made of, which are checked for what they have in common.
+fn made(kept: &str, name: &str, data: Data<'_>, options: &str) -> Made {
     let execution = Execution::default();
     let method = lehr_methods::find(name).unwrap();
     let task = Task { data, checkpoint: None, execution: &execution, observer: &mut Silent };
@@ -74,12 +87,20 @@ fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value
         warnings: fit.warnings(),
         phases: fit.spent().phases,
     };
+    let drawing = lehr_report::drawing(&run, data, &*fit).expect("every method has a picture");
+    let svg = String::from_utf8(drawing.bytes(Format::Svg)).unwrap();
+    expect_well_formed(kept, &svg);
+    let png = drawing.bytes(Format::Png);
+    assert_eq!((&png[1..4], &png[16..24]), (&b"PNG"[..], &[0, 0, 7, 128, 0, 0, 5, 0][..]), "{kept}: 1920 by 1280");
     let page = lehr_report::page(&run, data, &*fit);
     #[allow(clippy::disallowed_methods, reason = "who looks at pages says where to keep them")]
     let folder = std::env::var("LEHR_PAGES");
     if let Ok(folder) = folder {
         fs::create_dir_all(Path::new(&folder).join(kept)).unwrap();
-        fs::write(Path::new(&folder).join(kept).join("report.html"), &page).unwrap();
+        let folder = Path::new(&folder).join(kept);
+        fs::write(folder.join("report.html"), &page).unwrap();
+        fs::write(folder.join("figure.svg"), &svg).unwrap();
+        fs::write(folder.join("figure.png"), &png).unwrap();
     }
     let (words, rest) = page.split_once("<script type=\"application/json\" id=\"data\">").unwrap();
     let (data, script) = rest.split_once("</script>").unwrap();
@@ -90,7 +111,23 @@ fn page(kept: &str, name: &str, data: Data<'_>, options: &str) -> (String, Value
     for id in figures.as_object().unwrap().keys() {
         assert!(words.contains(&format!("<div class=\"figure\" id=\"{id}\">")), "{kept}: {id} has no place");
     }
-    (words.to_owned(), figures)
+    Made { words: words.to_owned(), figures, svg }
+}
+
+/// An SVG has its elements closed in order, numbers that are finite, and names that are escaped.
+fn expect_well_formed(kept: &str, svg: &str) {
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{kept}");
+    assert!(!svg.contains("<img") && !svg.contains("<b>"), "{kept}");
+    let mut open: Vec<&str> = Vec::new();
+    for tag in svg.split('<').skip(1).map(|part| part.split('>').next().unwrap()) {
+        let name = tag.trim_start_matches('/').split([' ', '/']).next().unwrap();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "{kept}");
+        } else if !tag.starts_with('!') && !tag.ends_with('/') {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty() && svg.ends_with("</svg>\n"), "{kept}: {open:?}");
 }
 
 /// The numbers of a packed column.
@@ -208,4 +245,39 @@ fn a_method_without_pictures_has_its_figures_and_its_tables() {
     assert!(words.contains("&lt;b&gt;y&lt;/b&gt;</th>"), "{words}");
     assert_eq!(words.matches("<tr><td>").count(), 2);
     assert_eq!(figures, serde_json::json!({}));
+}
+
+#[test]
+fn limits_of_a_picture_come_from_the_clusters_and_far_rows_are_marked_at_its_edge() {
+    let rows = rows();
+    let Made { svg, .. } = made("edge", "cluster", Data::Rows(&rows), r#"{ "clusters": 3, "outlier_radius": 20 }"#);
+    // The one row far out is a triangle in the picture, and one in the legend.
+    assert_eq!(svg.matches("<polygon").count(), 2, "{svg}");
+    for words in [">in none (1)</text>", ">1 outlier</text>", ">beyond the edge (1)</text>", "151 rows in 3 clusters"] {
+        assert!(svg.contains(words), "{words}");
+    }
+    // The others fill the picture: with the far row within the limits they would be within a few units.
+    let circles =
+        svg.split("<circle cx=\"").skip(1).map(|rest| rest.split('"').next().unwrap().parse::<f64>().unwrap());
+    let inside: Vec<f64> = circles.filter(|x| *x < 660.0).collect();
+    let least = inside.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = inside.iter().copied().fold(0.0, f64::max);
+    assert!(most - least > 300.0, "{least} to {most}");
+    // A row that is within the limits and an outlier has a ring.
+    let near =
+        Rows::new(Points::new([table().values(), &[5.0, 4.0, 40.0]].concat(), 3).unwrap(), Frame::Columns(Scale::None));
+    let near = near.unwrap();
+    let Made { svg, .. } = made("ring", "cluster", Data::Rows(&near), r#"{ "clusters": 3, "outlier_radius": 20 }"#);
+    assert!(svg.contains(">2 outliers</text>"), "{svg}");
+}
+
+#[test]
+fn a_legend_has_the_first_twenty_of_many_clusters() {
+    let values: Vec<f64> = (0..250).flat_map(|row| [f64::from(row % 25) * 10.0, f64::from(row / 25)]).collect();
+    let rows = Rows::new(Points::new(values, 2).unwrap(), Frame::Columns(Scale::None)).unwrap();
+    let Made { svg, .. } = made("many", "cluster", Data::Rows(&rows), r#"{ "clusters": 25, "method": "kmeans" }"#);
+    assert!(svg.contains(">and 5 more, colours again</text>"), "{svg}");
+    assert_eq!(svg.matches("fill-opacity").count(), 25 + 20, "a group of discs for each cluster, a mark for each line");
+    // Each has its number at its centre.
+    assert!(svg.contains("paint-order=\"stroke\">24</text>"));
 }

@@ -19,6 +19,7 @@ use super::preparation::PreparationArguments;
 use super::spill::SpillArguments;
 use super::stream::StreamArguments;
 use super::table::TableArguments;
+use crate::figure::FigureFile;
 
 /// A method with its options.
 pub struct DeclaredArguments {
@@ -161,6 +162,12 @@ pub struct ResultArguments {
     /// Continue the run in this folder; it has a checkpoint. Same input and table options, other options from the checkpoint
     #[arg(long, value_name = "FOLDER")]
     pub resume: Option<PathBuf>,
+
+    /// Draw the results to this file, by its ending as .svg or .png; such as map.svg
+    ///
+    /// Rows or items in the colours of their clusters, with axes and a legend. Limits come from the rows in clusters; outliers farther out are marked at the edge.
+    #[arg(long, value_name = "FILE", value_parser = FigureFile::of)]
+    pub figure: Option<FigureFile>,
 
     /// Replace what is in the way
     #[arg(long, hide_short_help = true)]

@@ -44,6 +44,7 @@ pub fn is_workflow(demo: &DemoArguments) -> bool {
         && demo.method.0.is_empty()
         && demo.results.0.resume.is_none()
         && demo.results.0.trace.is_none()
+        && demo.results.0.figure.is_none()
 }
 
 /// Whether jobs compute as a plan says: on threads of this process with a rank each.

@@ -10,7 +10,7 @@ use std::io::Write;
 
 use lehr_data::read::Selection;
 use lehr_data::scale::Scale;
-use lehr_data::write::{AtomicFile, npy};
+use lehr_data::write::npy;
 use lehr_demos::census;
 use lehr_methods::numbers::duration;
 use lehr_methods::{Content, Data, Fit, Frame, ModelFile, Takes, Task, Temperature};
@@ -65,8 +65,9 @@ pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     warnings.iter().for_each(|warning| output::warning(warning));
     let resumed = plan.resumed.as_ref().map(|(_, folder)| folder.as_path());
     let mut folder = Folder::claim(&plan.out, Results::Method(about), plan.source.file(), plan.force, resumed)?;
-    let claim = |path| TraceFile::claim(path, plan.source.file(), &folder, plan.force);
-    let trace = plan.trace.as_deref().map(claim).transpose()?;
+    let among = (plan.source.file(), &folder, plan.force);
+    let trace = plan.trace.as_deref().map(|path| TraceFile::claim(path, among)).transpose()?;
+    plan.figure.as_ref().map(|figure| figure.claim(among)).transpose()?;
     group.request(plan, data, trace.is_some())?;
     let noted = trace.as_ref().map(|file| file.trace().clone());
     let fit = fit(plan, data, &mut folder, &interrupt, noted)?;
@@ -137,9 +138,16 @@ pub fn publish(
         staged.write(folder::MODEL, |out| out.write_all(learnt.as_bytes()))?;
     }
     phases.push(("writing tables".to_owned(), clock.seconds()));
+    let source = plan.source.path.display().to_string();
+    let mut figure = None;
+    if let Some(file) = &plan.figure {
+        let clock = Stopwatch::start();
+        let drawing = lehr_report::drawing(&told(plan, data, &source, &warnings, &phases), data, fit);
+        figure = Some(file.write(&drawing.expect("every method has a picture"))?);
+        phases.push(("drawing the figure".to_owned(), clock.seconds()));
+    }
     if about.files.contains(&folder::REPORT) {
         let clock = Stopwatch::start();
-        let source = plan.source.path.display().to_string();
         let page = lehr_report::page(&told(plan, data, &source, &warnings, &phases), data, fit);
         staged.write(folder::REPORT, |out| out.write_all(page.as_bytes()))?;
         phases.push(("writing the report".to_owned(), clock.seconds()));
@@ -148,7 +156,9 @@ pub fn publish(
     staged.write(folder::SUMMARY, |out| out.write_all(summary.as_bytes()))?;
     let trace = trace.map(TraceFile::write).transpose()?;
     staged.commit()?;
-    trace.map(AtomicFile::commit).transpose()?;
+    for file in trace.into_iter().chain(figure) {
+        file.commit()?;
+    }
     if plan.json {
         return Ok(summary);
     }
@@ -243,16 +253,19 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     }
 }
 
-/// Where the results are, in two lines; in one where there is no page.
+/// Where the results are: a line for the folder, for the page and for the figure.
 fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
     let about = plan.method.about();
     let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);
     let mut files: Vec<&str> = about.files.iter().copied().filter(is_told).collect();
     let last = files.pop().unwrap_or_default();
     let (folder, seconds) = (plan.out.display(), duration(seconds));
-    let results = format!("{} and {last} in {folder} after {seconds}\n", files.join(", "));
-    if !about.files.contains(&folder::REPORT) {
-        return results;
+    let mut results = format!("{} and {last} in {folder} after {seconds}\n", files.join(", "));
+    if about.files.contains(&folder::REPORT) {
+        results.push_str(&format!("report: {}\n", plan.out.join(folder::REPORT).display()));
     }
-    format!("{results}report: {}\n", plan.out.join(folder::REPORT).display())
+    if let Some(figure) = &plan.figure {
+        results.push_str(&format!("figure: {}\n", figure.path().display()));
+    }
+    results
 }

@@ -19,6 +19,7 @@ use crate::arguments::{
     PreparationArguments, ResultArguments, RowArguments, SpillArguments, StreamArguments, TableArguments, TableInput,
 };
 use crate::exit::{Failure, Kind, as_typed};
+use crate::figure::FigureFile;
 use crate::plan::{command_without_end, execution, frame, of_bits_only, resume_command, spill_of, stays_in_memory};
 use crate::resume::{Repeated, checkpoint_of};
 
@@ -52,6 +53,8 @@ pub struct MethodPlan {
     pub quiet: bool,
     /// The file for the actions of each rank with their times.
     pub trace: Option<PathBuf>,
+    /// The file for the picture of the results.
+    pub figure: Option<FigureFile>,
     /// The command that continues this run after it was stopped.
     pub resume_command: String,
     /// The typed command without the number of clusters, the place to stop and the place of results. A report shows it
@@ -325,6 +328,11 @@ impl MethodPlan {
             let message = "--trace shows ranks; those of a stream last no longer than a batch";
             return Err(Failure::new(Kind::Usage, message));
         }
+        if let (Some(figure), Some(trace)) = (&results.figure, &results.trace)
+            && figure.path() == trace
+        {
+            return Err(Failure::new(Kind::Usage, "--figure and --trace: expected two files"));
+        }
         let out = results.out.or(results.resume).unwrap_or_else(|| PathBuf::from(folder));
         Ok(MethodPlan {
             method,
@@ -340,6 +348,7 @@ impl MethodPlan {
             json: results.json,
             quiet: results.quiet,
             trace: results.trace,
+            figure: results.figure,
         })
     }
 }

@@ -1,0 +1,77 @@
+//! Files beside the results that a user names: `--trace FILE`, `--figure FILE`.
+//!
+//! Such a file is claimed before the run, and put into place after the results. So a long run does not end at a folder
+//! in which the file cannot be written. A run that ends without results leaves none.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use lehr_data::write::AtomicFile;
+
+use crate::exit::{Failure, Kind};
+use crate::folder::Folder;
+
+/// Bytes of a file that tell who wrote it.
+const HEAD: u64 = 64;
+
+/// A kind of such files.
+pub struct Beside {
+    /// Its name in messages: `trace`.
+    pub name: &'static str,
+    /// Its option: `--trace`.
+    pub option: &'static str,
+}
+
+impl Beside {
+    /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier file of its kind,
+    /// which `is_ours` knows by the first bytes. It replaces another file only with `force`, and never the input or
+    /// the results.
+    ///
+    /// # Errors
+    /// [`Kind::Environment`].
+    pub fn claim(
+        &self,
+        path: &Path,
+        is_ours: impl Fn(&[u8]) -> bool,
+        (input, folder, force): (Option<&Path>, &Folder, bool),
+    ) -> Result<PathBuf, Failure> {
+        let Self { name, option } = self;
+        let refuse = |reason: &str, hint: String| {
+            Err(Failure::new(Kind::Environment, format!("{}: {reason}", path.display())).with_hint(hint))
+        };
+        let another = format!("name another file with {option}");
+        if folder.takes(path) {
+            return refuse(&format!("the {name} would stand in the place of a result"), another);
+        }
+        let same = |input: &Path| matches!((input.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
+        if input.is_some_and(same) {
+            return refuse(&format!("the input would be overwritten by the {name}"), another);
+        }
+        // Creates and removes a temporary file beside it: what permission bits do not tell.
+        drop(AtomicFile::create(path)?);
+        if path.exists() && !force && !head_of(path).is_some_and(|head| is_ours(&head)) {
+            return refuse(
+                &format!("is there and is no {name} of lehr"),
+                format!("{another}, or replace it with --force"),
+            );
+        }
+        Ok(path.into())
+    }
+}
+
+/// Writes a file under a temporary name; it takes its own by [`AtomicFile::commit`].
+///
+/// # Errors
+/// [`Kind::Environment`]: the disk does not take it.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<AtomicFile, Failure> {
+    let mut file = AtomicFile::create(path)?;
+    file.write_all(bytes).and_then(|()| file.flush()).map_err(|cause| Failure::from(file.failed(cause)))?;
+    Ok(file)
+}
+
+fn head_of(path: &Path) -> Option<Vec<u8>> {
+    let mut head = Vec::new();
+    File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head)).ok()?;
+    Some(head)
+}

@@ -1,0 +1,51 @@
+//! The PNG format: three bytes a pixel, compressed.
+
+use std::io::Write;
+
+use flate2::write::ZlibEncoder;
+use flate2::{Compression, Crc};
+
+const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
+/// The chunk that says who made the file. It comes first but for the one that says its size.
+const MAKER: &[u8] = b"Software\0lehr";
+
+/// Where that chunk begins: behind the signature and a chunk of 13 bytes.
+const MAKER_AT: usize = SIGNATURE.len() + 25;
+
+/// Whether a file with these first bytes is one of ours.
+pub(super) fn is_ours(head: &[u8]) -> bool {
+    let maker = head.get(MAKER_AT + 8..MAKER_AT + 8 + MAKER.len());
+    head.starts_with(&SIGNATURE) && maker == Some(MAKER)
+}
+
+fn chunk(file: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) {
+    file.extend((content.len() as u32).to_be_bytes());
+    file.extend(name);
+    file.extend(content);
+    let mut crc = Crc::new();
+    crc.update(name);
+    crc.update(content);
+    file.extend(crc.sum().to_be_bytes());
+}
+
+/// The file of an image of so many columns.
+pub(super) fn encoded(columns: usize, pixels: &[u8]) -> Vec<u8> {
+    let rows = pixels.len() / (3 * columns).max(1);
+    let mut header = Vec::with_capacity(13);
+    header.extend((columns as u32).to_be_bytes());
+    header.extend((rows as u32).to_be_bytes());
+    // Eight bits a channel, red, green and blue; the one way to compress, to filter and to order there is.
+    header.extend([8, 2, 0, 0, 0]);
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::default());
+    for row in pixels.chunks_exact(3 * columns) {
+        // Unfiltered.
+        packed.write_all(&[0]).and_then(|()| packed.write_all(row)).expect("memory takes all");
+    }
+    let packed = packed.finish().expect("memory takes all");
+    let mut file = SIGNATURE.to_vec();
+    chunk(&mut file, b"IHDR", &header);
+    chunk(&mut file, b"tEXt", MAKER);
+    chunk(&mut file, b"IDAT", &packed);
+    chunk(&mut file, b"IEND", &[]);
+    file
+}
