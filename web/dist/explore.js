@@ -1,8 +1,8 @@
 import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { a as E, i as D, n as ee, r as O, s as te } from "./chart.js";
+import { a as E, i as D, n as ee, r as O, s as k } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
-var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
+var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	/** 0.1.0 (October 2016). */
 	V1: 0,
 	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
@@ -21,7 +21,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	*   In V5, Unions don't have a validity bitmap buffer.
 	*/
 	V5: 4
-}, j = {
+}, M = {
 	NONE: 0,
 	/**
 	* A Schema describes the columns in a record batch.
@@ -58,7 +58,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* Not currently supported by Flechette.
 	*/
 	SparseTensor: 5
-}, M = {
+}, N = {
 	/**
 	* Dictionary types compress data by using a set of integer indices to
 	* lookup potentially repeated vales in a separate dictionary of values.
@@ -273,21 +273,21 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* extremely large data values.
 	*/
 	LargeListView: 26
-}, N = {
+}, P = {
 	/** 16-bit floating point number. */
 	HALF: 0,
 	/** 32-bit floating point number. */
 	SINGLE: 1,
 	/** 64-bit floating point number. */
 	DOUBLE: 2
-}, P = {
+}, F = {
 	DAY: 0,
 	/**
 	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
 	* (no leap seconds), with values evenly divisible by 86400000.
 	*/
 	MILLISECOND: 1
-}, F = {
+}, I = {
 	/** Seconds. */
 	SECOND: 0,
 	/** Milliseconds. */
@@ -296,7 +296,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, I = {
+}, L = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, L = {
+}, R = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, ne = {
+}, te = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, re = { 
+}, ne = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, ie = Uint8Array, R = Uint16Array, ae = Uint32Array, oe = BigUint64Array, z = Int8Array, B = Int16Array, V = Int32Array, H = BigInt64Array, U = Float32Array, W = Float64Array;
+BUFFER: 0 }, re = Uint8Array, z = Uint16Array, ie = Uint32Array, ae = BigUint64Array, oe = Int8Array, se = Int16Array, B = Int32Array, V = BigInt64Array, H = Float32Array, U = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function se(e) {
+function W(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function se(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function ce(e) {
-	return se(e) === "[object ArrayBuffer]" || se(e) === "[object SharedArrayBuffer]";
+function G(e) {
+	return W(e) === "[object ArrayBuffer]" || W(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function le(e) {
-	return se(e) === "[object Uint8Array]";
+function K(e) {
+	return W(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -373,18 +373,18 @@ function le(e) {
 * @param {boolean} signed Flag indicating if the integer is signed.
 * @returns {IntArrayConstructor}
 */
-function ue(e, t) {
+function ce(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
-		z,
+		oe,
+		se,
 		B,
-		V,
-		H
+		V
 	] : [
+		re,
+		z,
 		ie,
-		R,
-		ae,
-		oe
+		ae
 	])[n];
 }
 /**
@@ -394,7 +394,7 @@ function ue(e, t) {
 * @param {IntegerArray} offsets The offsets array.
 * @param {number} index The full column row index.
 */
-function G(e, t) {
+function le(e, t) {
 	let n = 0, r = e.length;
 	if (r <= 2147483648) do {
 		let i = n + r >>> 1;
@@ -417,7 +417,7 @@ function G(e, t) {
 * @returns {T} The input value.
 * @throws if the value does not pass the test
 */
-function K(e, t, n) {
+function ue(e, t, n) {
 	if (t(e)) return e;
 	throw Error(n(e));
 }
@@ -432,7 +432,7 @@ function K(e, t, n) {
 * @throws if the value is not included in the set
 */
 function q(e, t, n) {
-	return t = Array.isArray(t) ? t : Object.values(t), K(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
+	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
 * Return the first object key that pairs with the given value.
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, pe = (e, t, n = !0, r = null) => ({
+var J = (e) => `Unsupported data type: "${de(N, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -462,15 +462,15 @@ var fe = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, pe = (e, t, n 
 * @param {any} value
 * @returns {value is Field}
 */
-function me(e) {
-	return Object.hasOwn(e, "name") && he(e.type);
+function pe(e) {
+	return Object.hasOwn(e, "name") && me(e.type);
 }
 /**
 * Checks if a value is a data type instance.
 * @param {any} value
 * @returns {value is DataType}
 */
-function he(e) {
+function me(e) {
 	return typeof e?.typeId == "number";
 }
 /**
@@ -481,8 +481,8 @@ function he(e) {
 * @param {boolean} [defaultNullable=true] The default nullable value.
 * @returns {Field} The field instance.
 */
-function J(e, t = "", n = !0) {
-	return me(e) ? e : pe(t, K(e, he, () => "Data type expected."), n);
+function he(e, t = "", n = !0) {
+	return pe(e) ? e : fe(t, ue(e, me, () => "Data type expected."), n);
 }
 /**
 * Return a Dictionary data type instance.  A dictionary type consists of a
@@ -506,13 +506,13 @@ function J(e, t = "", n = !0) {
 * @returns {DictionaryType}
 */
 var ge = (e, t, n = !1, r = -1) => ({
-	typeId: M.Dictionary,
+	typeId: N.Dictionary,
 	id: r,
 	dictionary: e,
 	indices: t || ve(),
 	ordered: n
 }), _e = (e = 32, t = !0) => ({
-	typeId: M.Int,
+	typeId: N.Int,
 	bitWidth: q(e, [
 		8,
 		16,
@@ -520,23 +520,23 @@ var ge = (e, t, n = !1, r = -1) => ({
 		64
 	]),
 	signed: t,
-	values: ue(e, t)
+	values: ce(e, t)
 }), ve = () => _e(32), ye = (e = 2) => ({
-	typeId: M.Float,
-	precision: q(e, N),
+	typeId: N.Float,
+	precision: q(e, P),
 	values: [
-		R,
-		U,
-		W
+		z,
+		H,
+		U
 	][e]
 }), be = () => ({
-	typeId: M.Binary,
-	offsets: V
+	typeId: N.Binary,
+	offsets: B
 }), xe = () => ({
-	typeId: M.Utf8,
-	offsets: V
+	typeId: N.Utf8,
+	offsets: B
 }), Se = (e, t, n = 128) => ({
-	typeId: M.Decimal,
+	typeId: N.Decimal,
 	precision: e,
 	scale: t,
 	bitWidth: q(n, [
@@ -545,83 +545,83 @@ var ge = (e, t, n = !1, r = -1) => ({
 		128,
 		256
 	]),
-	values: n === 32 ? V : oe
+	values: n === 32 ? B : ae
 }), Ce = (e) => ({
-	typeId: M.Date,
-	unit: q(e, P),
-	values: e === P.DAY ? V : H
-}), we = (e = F.MILLISECOND) => {
-	e = q(e, F);
-	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
+	typeId: N.Date,
+	unit: q(e, F),
+	values: e === F.DAY ? B : V
+}), we = (e = I.MILLISECOND) => {
+	e = q(e, I);
+	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
 	return {
-		typeId: M.Time,
+		typeId: N.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? V : H
+		values: t === 32 ? B : V
 	};
-}, Te = (e = F.MILLISECOND, t = null) => ({
-	typeId: M.Timestamp,
-	unit: q(e, F),
-	timezone: t,
-	values: H
-}), Ee = (e = I.MONTH_DAY_NANO) => ({
-	typeId: M.Interval,
+}, Te = (e = I.MILLISECOND, t = null) => ({
+	typeId: N.Timestamp,
 	unit: q(e, I),
-	values: e === I.MONTH_DAY_NANO ? void 0 : V
+	timezone: t,
+	values: V
+}), Ee = (e = L.MONTH_DAY_NANO) => ({
+	typeId: N.Interval,
+	unit: q(e, L),
+	values: e === L.MONTH_DAY_NANO ? void 0 : B
 }), De = (e) => ({
-	typeId: M.List,
-	children: [J(e)],
-	offsets: V
+	typeId: N.List,
+	children: [he(e)],
+	offsets: B
 }), Oe = (e) => ({
-	typeId: M.Struct,
-	children: Array.isArray(e) && e.length > 0 && me(e[0]) ? e : Object.entries(e).map(([e, t]) => pe(e, t))
+	typeId: N.Struct,
+	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
 }), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: M.Union,
-	mode: q(e, L),
+	typeId: N.Union,
+	mode: q(e, R),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
-	children: t.map((e, t) => J(e, `_${t}`)),
+	children: t.map((e, t) => he(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: V
+	offsets: B
 }), Ae = (e) => ({
-	typeId: M.FixedSizeBinary,
+	typeId: N.FixedSizeBinary,
 	stride: e
 }), je = (e, t) => ({
-	typeId: M.FixedSizeList,
+	typeId: N.FixedSizeList,
 	stride: t,
-	children: [J(e)]
+	children: [he(e)]
 }), Me = (e, t) => ({
-	typeId: M.Map,
+	typeId: N.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: V
-}), Ne = (e = F.MILLISECOND) => ({
-	typeId: M.Duration,
-	unit: q(e, F),
-	values: H
+	offsets: B
+}), Ne = (e = I.MILLISECOND) => ({
+	typeId: N.Duration,
+	unit: q(e, I),
+	values: V
 }), Pe = () => ({
-	typeId: M.LargeBinary,
-	offsets: H
-}), Fe = () => ({
-	typeId: M.LargeUtf8,
-	offsets: H
-}), Ie = (e) => ({
-	typeId: M.LargeList,
-	children: [J(e)],
-	offsets: H
-}), Le = (e, t) => ({
-	typeId: M.RunEndEncoded,
-	children: [K(J(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), J(t, "values")]
-}), Re = (e) => ({
-	typeId: M.ListView,
-	children: [J(e, "value")],
+	typeId: N.LargeBinary,
 	offsets: V
+}), Fe = () => ({
+	typeId: N.LargeUtf8,
+	offsets: V
+}), Ie = (e) => ({
+	typeId: N.LargeList,
+	children: [he(e)],
+	offsets: V
+}), Le = (e, t) => ({
+	typeId: N.RunEndEncoded,
+	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), he(t, "values")]
+}), Re = (e) => ({
+	typeId: N.ListView,
+	children: [he(e, "value")],
+	offsets: B
 }), ze = (e) => ({
-	typeId: M.LargeListView,
-	children: [J(e, "value")],
-	offsets: H
-}), Be = new W(2).buffer;
-new H(Be), new ae(Be), new V(Be), new ie(Be);
+	typeId: N.LargeListView,
+	children: [he(e, "value")],
+	offsets: V
+}), Be = new U(2).buffer;
+new V(Be), new ie(Be), new B(Be), new re(Be);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
@@ -1020,7 +1020,7 @@ var lt = class {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
 }, dt = class extends lt {
-	static ArrayType = W;
+	static ArrayType = U;
 }, $ = class extends lt {
 	static ArrayType = Array;
 }, ft = class extends $ {
@@ -1076,7 +1076,7 @@ var lt = class {
 		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
 	}
 }, vt = class extends _t {
-	static ArrayType = W;
+	static ArrayType = U;
 	/**
 	* @param {number} index The value index
 	*/
@@ -1324,7 +1324,7 @@ var Ut = class extends $ {
 	*/
 	value(e) {
 		let [{ values: t }, n] = this.children;
-		return n.at(G(t, e));
+		return n.at(le(t, e));
 	}
 }, Xt = class extends $ {
 	/**
@@ -1466,7 +1466,7 @@ var tn = class {
 	* @returns {T | null} The value.
 	*/
 	at(e) {
-		let { data: t, offsets: n } = this, r = G(n, e) - 1;
+		let { data: t, offsets: n } = this, r = le(n, e) - 1;
 		return t[r]?.at(e - n[r]);
 	}
 	/**
@@ -1662,7 +1662,7 @@ var on = class e {
 	at(e) {
 		let { children: t, getFactory: n, numRows: r } = this;
 		if (e < 0 || e >= r) return null;
-		let [{ offsets: i }] = t, a = G(i, e) - 1;
+		let [{ offsets: i }] = t, a = le(i, e) - 1;
 		return n(a)(e - i[a]);
 	}
 	/**
@@ -1693,35 +1693,35 @@ function sn(e, t) {
 function cn(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case M.Null: return ft;
-		case M.Bool: return ht;
-		case M.Int:
-		case M.Time:
-		case M.Duration: return s || r < 64 ? ut : pt;
-		case M.Float: return a ? ut : mt;
-		case M.Date: return ln(o === P.DAY ? xt : St, l && bt);
-		case M.Timestamp: return c ? ut : ln(o === F.SECOND ? Ct : o === F.MILLISECOND ? wt : o === F.MICROSECOND ? Tt : Et, l && bt);
-		case M.Decimal: return r === 32 ? u ? ut : gt : u ? yt : vt;
-		case M.Interval: return o === I.DAY_TIME ? Dt : o === I.YEAR_MONTH ? ut : Ot;
-		case M.FixedSizeBinary: return Bt;
-		case M.Utf8: return Nt;
-		case M.LargeUtf8: return Pt;
-		case M.Binary: return jt;
-		case M.LargeBinary: return Mt;
-		case M.BinaryView: return Qt;
-		case M.Utf8View: return $t;
-		case M.List: return Ft;
-		case M.LargeList: return It;
-		case M.Map: return d ? Wt : Ut;
-		case M.ListView: return Lt;
-		case M.LargeListView: return Rt;
-		case M.FixedSizeList: return Vt;
-		case M.Struct: return f ? Jt : qt;
-		case M.RunEndEncoded: return Yt;
-		case M.Dictionary: return Xt;
-		case M.Union: return i ? Kt : Gt;
+		case N.Null: return ft;
+		case N.Bool: return ht;
+		case N.Int:
+		case N.Time:
+		case N.Duration: return s || r < 64 ? ut : pt;
+		case N.Float: return a ? ut : mt;
+		case N.Date: return ln(o === F.DAY ? xt : St, l && bt);
+		case N.Timestamp: return c ? ut : ln(o === I.SECOND ? Ct : o === I.MILLISECOND ? wt : o === I.MICROSECOND ? Tt : Et, l && bt);
+		case N.Decimal: return r === 32 ? u ? ut : gt : u ? yt : vt;
+		case N.Interval: return o === L.DAY_TIME ? Dt : o === L.YEAR_MONTH ? ut : Ot;
+		case N.FixedSizeBinary: return Bt;
+		case N.Utf8: return Nt;
+		case N.LargeUtf8: return Pt;
+		case N.Binary: return jt;
+		case N.LargeBinary: return Mt;
+		case N.BinaryView: return Qt;
+		case N.Utf8View: return $t;
+		case N.List: return Ft;
+		case N.LargeList: return It;
+		case N.Map: return d ? Wt : Ut;
+		case N.ListView: return Lt;
+		case N.LargeListView: return Rt;
+		case N.FixedSizeList: return Vt;
+		case N.Struct: return f ? Jt : qt;
+		case N.RunEndEncoded: return Yt;
+		case N.Dictionary: return Xt;
+		case N.Union: return i ? Kt : Gt;
 	}
-	throw Error(fe(n));
+	throw Error(J(n));
 }
 function ln(e, t) {
 	return t ? class extends t {
@@ -1738,7 +1738,7 @@ var un = -1, dn = 8;
 * @param {CompressionType_} type The codec type.
 */
 function fn(e) {
-	return `Missing compression codec "${de(ne, e)}" (id ${e})`;
+	return `Missing compression codec "${de(te, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
 var pn = /* @__PURE__ */ new Map();
@@ -1807,8 +1807,8 @@ function _n(e, t) {
 function vn(e, t) {
 	let n = Y(e, t);
 	return {
-		codec: n(4, Qe, ne.LZ4_FRAME),
-		method: n(6, Qe, re.BUFFER)
+		codec: n(4, Qe, te.LZ4_FRAME),
+		method: n(6, Qe, ne.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1823,7 +1823,7 @@ function vn(e, t) {
 * @returns {RecordBatch} The record batch
 */
 function yn(e, t, n) {
-	let r = Y(e, t), i = n < A.V4 ? 8 : 0;
+	let r = Y(e, t), i = n < j.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
 		nodes: rt(e, r(6, Xe), 16, (e, t) => ({
@@ -1875,31 +1875,31 @@ function bn(e, t, n) {
 * @returns {DataType} The data type.
 */
 function xn(e, t, n, r) {
-	q(n, M, fe);
+	q(n, N, J);
 	let i = Y(e, t);
 	switch (n) {
-		case M.Binary: return be();
-		case M.Utf8: return xe();
-		case M.LargeBinary: return Pe();
-		case M.LargeUtf8: return Fe();
-		case M.List: return De(r[0]);
-		case M.ListView: return Re(r[0]);
-		case M.LargeList: return Ie(r[0]);
-		case M.LargeListView: return ze(r[0]);
-		case M.Struct: return Oe(r);
-		case M.RunEndEncoded: return Le(r[0], r[1]);
-		case M.Int: return _e(i(4, Z, 0), i(6, Ze, !1));
-		case M.Float: return ye(i(4, X, N.HALF));
-		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case M.Date: return Ce(i(4, X, P.MILLISECOND));
-		case M.Time: return we(i(4, X, F.MILLISECOND));
-		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, nt));
-		case M.Interval: return Ee(i(4, X, I.YEAR_MONTH));
-		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
-		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case M.Map: return Me(i(4, Ze, !1), r[0]);
-		case M.Union: return ke(i(4, X, L.Sparse), r, rt(e, i(6, Xe), 4, Z));
+		case N.Binary: return be();
+		case N.Utf8: return xe();
+		case N.LargeBinary: return Pe();
+		case N.LargeUtf8: return Fe();
+		case N.List: return De(r[0]);
+		case N.ListView: return Re(r[0]);
+		case N.LargeList: return Ie(r[0]);
+		case N.LargeListView: return ze(r[0]);
+		case N.Struct: return Oe(r);
+		case N.RunEndEncoded: return Le(r[0], r[1]);
+		case N.Int: return _e(i(4, Z, 0), i(6, Ze, !1));
+		case N.Float: return ye(i(4, X, P.HALF));
+		case N.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case N.Date: return Ce(i(4, X, F.MILLISECOND));
+		case N.Time: return we(i(4, X, I.MILLISECOND));
+		case N.Timestamp: return Te(i(4, X, I.SECOND), i(6, nt));
+		case N.Interval: return Ee(i(4, X, L.YEAR_MONTH));
+		case N.Duration: return Ne(i(4, X, I.MILLISECOND));
+		case N.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case N.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case N.Map: return Me(i(4, Ze, !1), r[0]);
+		case N.Union: return ke(i(4, X, R.Sparse), r, rt(e, i(6, Xe), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1950,7 +1950,7 @@ function wn(e, t) {
 * @returns {Field}
 */
 function Tn(e, t) {
-	let n = Y(e, t), r = n(8, $e, M.NONE), i = n(10, Xe, 0), a = n(12, Dn), o = xn(e, i, r, n(14, En, []));
+	let n = Y(e, t), r = n(8, $e, N.NONE), i = n(10, Xe, 0), a = n(12, Dn), o = xn(e, i, r, n(14, En, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, nt),
 		type: o,
@@ -1981,13 +1981,13 @@ function Dn(e, t) {
 * @returns {IntType}
 */
 function On(e, t) {
-	return xn(e, t, M.Int);
+	return xn(e, t, N.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var kn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, An = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, jn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
+var kn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, An = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, jn = (e) => `Unsupported message type: ${e} (${de(M, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -2001,15 +2001,15 @@ function Mn(e, t) {
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(kn(n, r.byteLength));
-	let i = Y(r, 0), a = i(4, X, A.V1), o = i(6, $e, j.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
+	let i = Y(r, 0), a = i(4, X, j.V1), o = i(6, $e, M.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === j.Schema ? Cn : o === j.DictionaryBatch ? bn : o === j.RecordBatch ? yn : null;
+		let n = o === M.Schema ? Cn : o === M.DictionaryBatch ? bn : o === M.RecordBatch ? yn : null;
 		if (!n) throw Error(jn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
 			if (n.byteLength < c) throw Error(An(c, n.byteLength));
 			l.body = n;
-		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== M.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2039,8 +2039,8 @@ function Mn(e, t) {
 * @returns {import('../types.js').ArrowData}
 */
 function Nn(e) {
-	let t = ce(e) ? new Uint8Array(e) : e;
-	return le(t) && Pn(t) ? In(t) : Fn(t);
+	let t = G(e) ? new Uint8Array(e) : e;
+	return K(t) && Pn(t) ? In(t) : Fn(t);
 }
 /**
 * @param {Uint8Array} buf
@@ -2048,7 +2048,7 @@ function Nn(e) {
 */
 function Pn(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
 	return !0;
 }
 /**
@@ -2063,19 +2063,19 @@ function Pn(e) {
 function Fn(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!le(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!K(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
 			let o = Mn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case j.Schema:
+				case M.Schema:
 					n ||= o.content;
 					break;
-				case j.RecordBatch:
+				case M.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case j.DictionaryBatch: i.push(o.content);
+				case M.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -2095,7 +2095,7 @@ function Fn(e) {
 * @returns {ArrowData}
 */
 function In(e) {
-	let t = e.byteLength - (k.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, _n, []), a = n(10, _n, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (A.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, j.V1), i = n(8, _n, []), a = n(10, _n, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => Cn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Mn(e, t).content),
@@ -2140,7 +2140,7 @@ function Rn(e, t = {}) {
 	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Bn(t, o, c), u = /* @__PURE__ */ new Map();
 	zn(n, (e) => {
 		let t = e.type;
-		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
 	});
 	/**
 	* Process a single dictionary batch by either replacing or extending the
@@ -2226,7 +2226,7 @@ function Vn(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== re.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ne.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = mn(r);
 		if (!i) throw Error(fn(r));
@@ -2241,68 +2241,68 @@ function Hn(e, t) {
 		...i(),
 		type: e
 	};
-	if (n === M.Null) return new c({
+	if (n === N.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case M.Bool:
-		case M.Int:
-		case M.Time:
-		case M.Duration:
-		case M.Float:
-		case M.Decimal:
-		case M.Date:
-		case M.Timestamp:
-		case M.Interval:
-		case M.FixedSizeBinary: return new c({
+		case N.Bool:
+		case N.Int:
+		case N.Time:
+		case N.Duration:
+		case N.Float:
+		case N.Decimal:
+		case N.Date:
+		case N.Timestamp:
+		case N.Interval:
+		case N.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case M.Utf8:
-		case M.LargeUtf8:
-		case M.Binary:
-		case M.LargeBinary: return new c({
+		case N.Utf8:
+		case N.LargeUtf8:
+		case N.Binary:
+		case N.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case M.BinaryView:
-		case M.Utf8View: return new c({
+		case N.BinaryView:
+		case N.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case M.List:
-		case M.LargeList:
-		case M.Map: return new c({
+		case N.List:
+		case N.LargeList:
+		case N.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case M.ListView:
-		case M.LargeListView: return new c({
+		case N.ListView:
+		case N.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case M.FixedSizeList:
-		case M.Struct: return new c({
+		case N.FixedSizeList:
+		case N.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case M.RunEndEncoded: return new c({
+		case N.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case M.Dictionary: {
+		case N.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -2310,13 +2310,13 @@ function Hn(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case M.Union: return s < A.V5 && a(), new c({
+		case N.Union: return s < j.V5 && a(), new c({
 			...l,
-			typeIds: a(z),
-			offsets: e.mode === L.Sparse ? null : a(e.offsets),
+			typeIds: a(oe),
+			offsets: e.mode === R.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(fe(n));
+		default: throw Error(J(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
@@ -2703,28 +2703,8 @@ function wr(e, t) {
 		Math.cos(r) * Math.cos(n)
 	];
 }
-// src/points/paint.ts
-function Tr(e, t) {
-	let n = parseInt(e.slice(1), 16);
-	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
-}
-function Er(e) {
-	let t = parseInt(e.slice(1), 16);
-	return [
-		t >> 16,
-		t >> 8 & 255,
-		t & 255
-	];
-}
-function Dr(e) {
-	let t = (e - 1) / 2, n = t * (t + .6);
-	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
-}
-// src/state/theme.ts
-var Or = matchMedia("(prefers-color-scheme: dark)"), kr = n(Or.matches ? "dark" : "light");
-Or.addEventListener("change", () => kr.value = Or.matches ? "dark" : "light");
 // src/points/camera.ts
-var Ar = [
+var Tr = [
 	1,
 	0,
 	0,
@@ -2735,7 +2715,7 @@ var Ar = [
 	0,
 	1
 ];
-function jr(e, t) {
+function Er(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2747,9 +2727,9 @@ function jr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Mr(e, t, n) {
+function Dr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return jr(jr([
+	return Er(Er([
 		1,
 		0,
 		0,
@@ -2771,11 +2751,11 @@ function Mr(e, t, n) {
 		r
 	]), e);
 }
-function Nr(e, t) {
+function Or(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Mr(Ar, n, r);
+	return Dr(Tr, n, r);
 }
-function Pr(e, t, n, r, i) {
+function kr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2783,7 +2763,7 @@ function Pr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Fr(e, t, n, r, i) {
+function Ar(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2822,7 +2802,7 @@ function Fr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Ir(e, t, n, r, i) {
+function jr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2830,11 +2810,166 @@ function Ir(e, t, n, r, i) {
 		shift: [o + (e.shift[0] - o) * a, s + (e.shift[1] - s) * a]
 	};
 }
+// src/points/coast.ts
+var Mr = [
+	"coast",
+	"borders",
+	"states"
+], Nr = 61;
+function Pr(e) {
+	let t = JSON.parse(e), n = (e) => {
+		let [n, r, i] = [
+			0,
+			0,
+			0
+		], a = () => {
+			let [t, r] = [0, 1];
+			for (;;) {
+				let i = e.charCodeAt(n++) - Nr;
+				if (t += r * (i & 31), i < 32) return t;
+				r *= 32;
+			}
+		}, o = () => {
+			let e = a();
+			return e % 2 ? -(e + 1) / 2 : e / 2;
+		}, s = [];
+		for (; n < e.length;) {
+			let e = [];
+			for (let n = a(); n > 0; n--) r += o(), i += o(), e.push(r / t.grid, i / t.grid);
+			s.push(e);
+		}
+		return s;
+	};
+	return {
+		coast: n(t.coast),
+		borders: n(t.borders),
+		states: n(t.states)
+	};
+}
+function Fr([e, t], [n, r]) {
+	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
+}
+var Ir = class {
+	values = [];
+	starts = /* @__PURE__ */ new Set();
+	add(e, t, n, r) {
+		r && this.starts.add(this.values.length / 3), this.values.push(e, t, n);
+	}
+	shore(e) {
+		return {
+			kind: e,
+			positions: Float32Array.from(this.values),
+			starts: this.starts
+		};
+	}
+}, Lr = 2;
+function Rr(e) {
+	return Mr.map((t) => {
+		let n = new Ir();
+		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Lr));
+			for (let r = 1; r <= s; r++) n.add(...wr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+		}
+		return n.shore(t);
+	});
+}
+function zr(e, { middle: t, half: n }, r, i) {
+	let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
+	return Mr.map((i) => {
+		let c = new Ir();
+		for (let l of e[i]) {
+			let e = !0;
+			for (let i = 2; i < l.length; i += 2) {
+				let [u, d, f, p] = [
+					l[i - 2],
+					l[i - 1],
+					l[i],
+					l[i + 1]
+				], m = [u, f].map((e) => Math.floor((e - r) / 360));
+				for (let i = Math.min(...m); i <= Math.max(...m); i++) {
+					let [l, h] = [u - 360 * i, f - 360 * i], g = (e) => (e - l) / (h - l), _ = [
+						0,
+						1,
+						...[
+							r,
+							r + 360,
+							...a
+						].map(g).filter((e) => e > 0 && e < 1)
+					].sort((e, t) => e - t);
+					for (let i = 1; i < _.length; i++) {
+						let [a, u] = [l + (h - l) * _[i - 1], l + (h - l) * _[i]], f = (a + u) / 2;
+						if (f < r || f > r + 360 || o(f)) {
+							e = !0;
+							continue;
+						}
+						let m = (e, r, i) => c.add((s(e) - t[0]) / n[0], (d + (p - d) * r - t[1]) / n[1], 0, i);
+						e && m(a, _[i - 1], !0), m(u, _[i], !1), e = !1;
+					}
+					m[0] !== m[1] && (e = !0);
+				}
+			}
+		}
+		return c.shore(i);
+	});
+}
+var [Br, Vr] = [7, 400];
+function Hr(e, t) {
+	return t <= Vr && (e !== "states" || t >= Br);
+}
+function Ur({ positions: e, starts: t }, n, r, i, a) {
+	let o = [], [s, c, l, u] = [
+		0,
+		0,
+		!0,
+		!1
+	];
+	for (let d = 0; d < e.length / 3; d++) {
+		let [f, p, m] = kr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
+			f,
+			p,
+			h
+		];
+	}
+	return o.join("");
+}
+// src/points/paint.ts
+function Wr(e, t) {
+	let n = parseInt(e.slice(1), 16);
+	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
+}
+function Gr(e) {
+	let t = parseInt(e.slice(1), 16);
+	return [
+		t >> 16,
+		t >> 8 & 255,
+		t & 255
+	];
+}
+function Kr(e) {
+	let t = (e - 1) / 2, n = t * (t + .6);
+	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
+}
+// src/state/coast.ts
+var qr = n(null), Jr = !1;
+async function Yr(e) {
+	if (!Jr) {
+		Jr = !0;
+		try {
+			qr.value = Pr(await e());
+		} catch {
+			Jr = !1;
+		}
+	}
+}
+// src/state/theme.ts
+var Xr = matchMedia("(prefers-color-scheme: dark)"), Zr = n(Xr.matches ? "dark" : "light");
+Xr.addEventListener("change", () => Zr.value = Xr.matches ? "dark" : "light");
 // src/points/raster.ts
-var { fround: Lr } = Math;
-function Rr(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Qr } = Math;
+function $r(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Lr), u = Lr(a.scale[0]), d = Lr(a.scale[1]), f = Lr(t / 2 + a.shift[0]), p = Lr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Dr(o), v = (o - 1) / 2;
+	let l = a.turn.map(Qr), u = Qr(a.scale[0]), d = Qr(a.scale[1]), f = Qr(t / 2 + a.shift[0]), p = Qr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Kr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2852,8 +2987,8 @@ function Rr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function zr(e) {
-	let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
+function ei(e) {
+	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
 		setCloud: (e) => r = e,
@@ -2862,13 +2997,13 @@ function zr(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Rr(new Uint32Array(n.data.buffer), e, r, i, a, o, Tr(s, 255), c), t.putImageData(n, 0, 0));
+			r && ($r(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? Wr(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Br(e, t, n, r, i) {
+function ti(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -2876,21 +3011,21 @@ function Br(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Vr(e, t, n, r, i, a, o) {
+function ni(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Br(e, t, n, r, (e, t, n) => {
+	return ti(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Hr(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = Ur(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Br(e, t, n, r, (e, t, n) => {
+function ri(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = ii(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return ti(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function Ur(e, t, n) {
+function ii(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -2907,10 +3042,9 @@ function Ur(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Wr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Gr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Kr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function qr(e, t, n) {
+var ai = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", oi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", si = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function ci(e, t, n) {
 	let r = e.getContext("webgl2", {
-		alpha: !1,
 		antialias: !1,
 		depth: !1,
 		preserveDrawingBuffer: !0,
@@ -2918,10 +3052,10 @@ function qr(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Kr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (si.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Wr], [r.FRAGMENT_SHADER, Gr]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, ai], [r.FRAGMENT_SHADER, oi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -2951,12 +3085,12 @@ function qr(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = Er(i);
-			if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
+			let [o, s, l] = Gr(i ?? "#000000");
+			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(Dr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(Kr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -2965,8 +3099,8 @@ function qr(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Jr = 25e4, Yr = 4e5, Xr = 12, Zr = [58, 40], Qr = [44, 40], $r = 460;
-function ei(t) {
+var li = 25e4, ui = 4e5, di = 12, fi = [58, 40], pi = [44, 40], mi = 460;
+function hi(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -2981,24 +3115,24 @@ function ei(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n } = x.current, r = f.current.kind === "cpu" && e.isMoving ? Jr : Infinity;
-			f.current.draw(p.peek(), ti(n * y.current), Xn[t], r);
+			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? li : Infinity;
+			f.current.draw(p.peek(), gi(n * y.current), r ? null : Xn[t], i);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Jr, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > li, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < $r ? Qr : Zr;
-		w(Fr(e, m.peek(), ni(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < mi ? pi : fi;
+		w(Ar(e, m.peek(), _i(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = qr(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= zr(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = ci(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= ei(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3025,10 +3159,14 @@ function ei(t) {
 		f.current?.setCloud(n), f.current?.setPaint(r), v.value = null, m.peek().width && T();
 	}, [n, c]), e(() => {
 		f.current?.setPaint(r), S();
-	}, [r]), e(S, [i, l]), t.handle.current = {
+	}, [r]), e(S, [
+		i,
+		l,
+		t.shores
+	]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Ir(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => _i(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(jr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => Ni(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3046,17 +3184,17 @@ function ei(t) {
 			y: t[1],
 			hasMoved: !1
 		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, te = (e) => {
+	}, k = (e) => {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Yr && j(t);
+			e.pointerType === "mouse" && n.count <= ui && M(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Ir(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(jr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3073,7 +3211,7 @@ function ei(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Mr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Dr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3082,28 +3220,28 @@ function ei(t) {
 			}
 		}
 		E.current.set(e.pointerId, t);
-	}, k = (e) => {
+	}, A = (e) => {
 		if (!E.current.delete(e.pointerId)) return;
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Hr(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Vr(n, r, p.peek(), m.peek(), i[0], i[1], Xr * y.current));
-	}, A = C(0), j = (e) => {
-		cancelAnimationFrame(A.current), A.current = requestAnimationFrame(() => {
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(ri(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(ni(n, r, p.peek(), m.peek(), i[0], i[1], di * y.current));
+	}, j = C(0), M = (e) => {
+		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = Vr(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Xr * y.current);
+			let t = ni(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], di * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
 				y: e[1] / y.current
 			};
 		});
-	}, M = (e) => {
+	}, N = (e) => {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Ir(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, N = (e) => {
+		w(jr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, P = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
 			ArrowLeft: [i, 0],
@@ -3117,17 +3255,17 @@ function ei(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Mr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Dr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(Vr(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(ni(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
-	}, P = v.value && !_.value ? t.hint(v.value.point) : null, F = y.current, I = p.value;
+	}, F = v.value && !_.value ? t.hint(v.value.point) : null, I = y.current, L = p.value;
 	return /* @__PURE__ */ a("div", {
 		ref: d,
 		class: `cloud ${s}`,
@@ -3137,59 +3275,85 @@ function ei(t) {
 		"aria-label": t.summary,
 		"data-renderer": g.value,
 		onPointerDown: O,
-		onPointerMove: te,
-		onPointerUp: k,
-		onPointerCancel: k,
+		onPointerMove: k,
+		onPointerUp: A,
+		onPointerCancel: A,
 		onPointerLeave: () => v.value = null,
-		onWheel: M,
-		onKeyDown: N,
-		children: [I && m.value.width > 0 && /* @__PURE__ */ a(ri, {
-			cloud: n,
-			camera: I,
-			size: m.value,
-			ratio: F,
-			names: u,
-			marks: t.marks,
-			picked: t.picked,
-			drawing: _.value,
-			theme: i,
-			logs: t.logs,
-			degrees: t.degrees,
-			outlines: t.outlines,
-			ground: t.ground
-		}), P && v.value && /* @__PURE__ */ a("div", {
-			class: "tip",
-			style: {
-				left: `${Math.min(v.value.x + 14, m.value.width / F - 230)}px`,
-				top: `${Math.min(v.value.y + 14, m.value.height / F - 90)}px`
-			},
-			children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: P.colour } }), P.title] }), /* @__PURE__ */ a("span", { children: P.text })]
-		})]
+		onWheel: N,
+		onKeyDown: P,
+		children: [
+			L && m.value.width > 0 && t.shores && /* @__PURE__ */ a(vi, {
+				cloud: n,
+				shores: t.shores,
+				camera: L,
+				size: m.value,
+				ratio: I
+			}),
+			L && m.value.width > 0 && /* @__PURE__ */ a(yi, {
+				cloud: n,
+				camera: L,
+				size: m.value,
+				ratio: I,
+				names: u,
+				marks: t.marks,
+				picked: t.picked,
+				drawing: _.value,
+				theme: i,
+				logs: t.logs,
+				degrees: t.degrees,
+				outlines: t.outlines,
+				ground: t.ground
+			}),
+			F && v.value && /* @__PURE__ */ a("div", {
+				class: "tip",
+				style: {
+					left: `${Math.min(v.value.x + 14, m.value.width / I - 230)}px`,
+					top: `${Math.min(v.value.y + 14, m.value.height / I - 90)}px`
+				},
+				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ a("span", { children: F.text })]
+			})
+		]
 	});
 }
-function ti(e) {
+function gi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function ni(e) {
-	if (e.shape === "plane") return Ar;
-	if (e.shape === "space") return Mr(Ar, .6, .4);
+function _i(e) {
+	if (e.shape === "plane") return Tr;
+	if (e.shape === "space") return Dr(Tr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Nr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Or(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
+function vi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i;
+	return /* @__PURE__ */ a("svg", {
+		class: "under",
+		width: r.width / i,
+		height: r.height / i,
+		"aria-hidden": "true",
+		children: /* @__PURE__ */ a("g", {
+			class: "shores",
+			children: t.map((e) => Hr(e.kind, s) && /* @__PURE__ */ a("path", {
+				class: e.kind,
+				d: Ur(e, n, r, i, o)
+			}, e.kind))
+		})
+	});
+}
+function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
 	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
-		let [o, s, c] = Pr(t, n, e, r, a);
+		let [o, s, c] = kr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => ai(c.map((e) => ({
+	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => xi(c.map((e) => ({
 		mark: e,
 		at: _(e.x, e.y, e.z)
 	})), h, g, e.shape === "sphere"), [
@@ -3203,31 +3367,31 @@ function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(pi, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(ki, {
 				ground: m,
-				plane: oi(e, t, n, i)
+				plane: Si(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(fi, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(Oi, {
 				outlines: p,
-				plane: oi(e, t, n, i),
+				plane: Si(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(ui, {
-				plane: oi(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(Ei, {
+				plane: Si(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(mi, {
+			e.shape === "space" && /* @__PURE__ */ a(Ai, {
 				cloud: e,
 				names: o,
 				pixel: _,
 				width: h,
 				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(hi, {
+			e.shape === "sphere" && /* @__PURE__ */ a(ji, {
 				camera: t,
 				size: n,
 				pixel: _
@@ -3236,9 +3400,9 @@ function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -ii(e),
+					x: -bi(e),
 					y: "-10",
-					width: 2 * ii(e),
+					width: 2 * bi(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3261,18 +3425,18 @@ function ri({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function ii(e) {
+function bi(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function ai(e, t, n, r) {
+function xi(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > ii(t) + ii(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > bi(t) + bi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function oi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function Si({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3280,26 +3444,26 @@ function oi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function si(e, t, n, r) {
+function Ci(e, t, n, r) {
 	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = O(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, ci((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, wi((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function ci(e, t, n) {
+function wi(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function li(e, t, n) {
+function Ti(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? si(c(0), c(f), m[0], s.breaks) : o[0] ? li(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? li(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? ci(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function Ei({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ci(c(0), c(f), m[0], s.breaks) : o[0] ? Ti(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? Ti(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? wi(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3365,31 +3529,31 @@ function ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function Di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function fi({ outlines: e, plane: t, theme: n }) {
+function Oi({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: Zn(e.group, n),
 			fill: Zn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: di(e, 1, t),
+				d: Di(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: di(e, 2, t),
+				d: Di(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function pi({ ground: e, plane: { fromX: t, fromY: n } }) {
+function ki({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3405,7 +3569,7 @@ function pi({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+function Ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 	let [o, ...s] = Sr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
@@ -3425,7 +3589,7 @@ function mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function hi({ camera: e, size: t, pixel: n }) {
+function ji({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3467,14 +3631,14 @@ function hi({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var gi = 2e4;
-function _i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = te(d, l, u + 30, Xn[i]), p = E("g", {});
-	if (n.count <= gi) {
-		let e = ti(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var Mi = 2e4;
+function Ni(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, Xn[i]), p = E("g", {});
+	if (n.count <= Mi) {
+		let e = gi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Pr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = kr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3498,17 +3662,19 @@ function _i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	}));
 	let m = f.querySelector(".ground");
 	m ? m.after(p) : f.querySelector("rect").after(p);
-	let h = E("text", {
+	let h = e.querySelector(".under");
+	h && p.before(k(h, l, u, Xn[i]).querySelector(".shores"));
+	let g = E("text", {
 		x: "10",
 		y: String(u + 20),
 		"font-size": "12",
 		"font-family": "system-ui, sans-serif",
 		fill: i === "light" ? "#565d66" : "#a9b1ba"
 	});
-	return h.textContent = t, f.append(h), f;
+	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function vi(e, t) {
+function Pi(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3527,11 +3693,11 @@ function vi(e, t) {
 		squares: i
 	};
 }
-function yi(e, t, n) {
+function Fi(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [vi(i.values, t), vi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Pi(i.values, t), Pi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3542,7 +3708,7 @@ function yi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function bi(e, t, n) {
+function Ii(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3552,13 +3718,13 @@ function bi(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function xi(e) {
+function Li(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Si = 60;
-function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [xi(r.rows), xi(l)];
+var Ri = 60;
+function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Li(r.rows), Li(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3601,7 +3767,7 @@ function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: yi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Fi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3617,7 +3783,7 @@ function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: bi(n, r.rows, l).slice(0, Si).map((e) => [
+				rows: Ii(n, r.rows, l).slice(0, Ri).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3629,7 +3795,7 @@ function Ci({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var wi = {
+var Bi = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3643,136 +3809,151 @@ var wi = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Ti({ name: e }) {
+function Vi({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: wi[e] })
+		children: /* @__PURE__ */ a("path", { d: Bi[e] })
 	});
 }
 // src/views/scene.tsx
-var Ei = 40, Di = 16, Oi = 200;
-function ki(e, t) {
+var Hi = 40, Ui = 16, Wi = 200;
+function Gi(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = kr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = ki(b, /^(lon|lng|long|longitude)$/i), S = ki(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = Zr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = Gi(b, /^(lon|lng|long|longitude)$/i), S = Gi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
 	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
-	let te = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", k = _.find((e) => e.key === te), A = te === "sphere", j = k?.x ?? ee(n.x, x ?? E[0]), M = k?.y ?? ee(n.y, S ?? E[1] ?? E[0]), N = k ? k.z : n.z ? b.find((e) => e.name === n.z) : void 0, P = n.colour ?? h[0]?.key ?? t.colour ?? "", F = k ? k.isEqual : j === x && M === S || t.isEqual, I = n.edge !== "no" && !k?.degrees, L = [
-		j,
-		M,
-		...N ? [N] : []
-	], ne = r(() => L.map((e) => !k && !A && !F && _r(e.values)), [
-		j,
+	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? ee(n.x, x ?? E[0]), N = A?.y ?? ee(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, L = n.edge !== "no" && !A?.degrees, R = [
 		M,
 		N,
-		A,
-		F
-	]), re = n.log === "no" ? L.map(() => !1) : ne, ie = n.log !== "no" && ne.includes(!0), R = r(() => A ? Cr(x.values, S.values) : br(L.map((e, t) => re[t] ? yr(e) : e), {
-		isEqual: F,
-		stretch: k?.stretch,
-		isEdged: I
+		...P ? [P] : []
+	], te = r(() => R.map((e) => !A && !j && !I && _r(e.values)), [
+		M,
+		N,
+		P,
+		j,
+		I
+	]), ne = n.log === "no" ? R.map(() => !1) : te, re = n.log !== "no" && te.includes(!0), z = r(() => j ? Cr(x.values, S.values) : br(R.map((e, t) => ne[t] ? yr(e) : e), {
+		isEqual: I,
+		stretch: A?.stretch,
+		isEdged: L
 	}), [
-		A,
 		j,
 		M,
 		N,
-		F,
+		P,
 		I,
-		ie
-	]), ae = o(null), oe = o(null), z = h.find((e) => e.key === P);
+		L,
+		re
+	]), ie = A ? A.degrees : !j && M === x && N === S && !P ? { breaks: [] } : void 0, ae = j || ie !== void 0;
+	e(() => {
+		ae && t.coast && Yr(t.coast);
+	}, [ae]);
+	let oe = r(() => {
+		if (!ae || !qr.value) return null;
+		if (j) return Rr(qr.value);
+		let [e, t] = [M, N].map((e) => dr(e.values)), n = ie.breaks;
+		if (!e || !t) return null;
+		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
+		return Fr([e[0], r], t) ? zr(qr.value, z, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+	}, [
+		qr.value,
+		z,
+		ae
+	]), se = o(null), B = o(null), V = h.find((e) => e.key === F);
 	e(() => {
 		let e = new AbortController();
-		return oe.value = null, (async () => {
+		return B.value = null, (async () => {
 			try {
-				if (z) {
-					let t = await z.load(e.signal);
-					e.signal.aborted || (ae.value = t);
+				if (V) {
+					let t = await V.load(e.signal);
+					e.signal.aborted || (se.value = t);
 				} else {
-					let e = P.startsWith("column:") ? p.columns.find((e) => e.name === P.slice(7)) : void 0;
-					ae.value = e ? or(e) : null;
+					let e = F.startsWith("column:") ? p.columns.find((e) => e.name === F.slice(7)) : void 0;
+					se.value = e ? or(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([oe.value, ae.value] = [t, null]);
+				e.signal.aborted || ([B.value, se.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [P, z?.version]);
-	let B = o(null), V = o([]), H = o(/* @__PURE__ */ new Set()), U = o(-1), W = o("move"), se = o(0), ce = C(null), le = o(/* @__PURE__ */ new Map()), ue = o(null), G = ae.value, K = r(() => G && le.value.size ? {
-		...G,
-		groups: G.groups.map((e) => ({
+	}, [F, V?.version]);
+	let H = o(null), U = o([]), W = o(/* @__PURE__ */ new Set()), G = o(-1), K = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), q = o(null), de = se.value, J = r(() => de && ue.value.size ? {
+		...de,
+		groups: de.groups.map((e) => ({
 			...e,
-			name: le.value.get(e.number) ?? e.name
+			name: ue.value.get(e.number) ?? e.name
 		}))
-	} : G, [G, le.value]);
+	} : de, [de, ue.value]);
 	e(() => {
-		H.value = /* @__PURE__ */ new Set(), le.value = /* @__PURE__ */ new Map();
-	}, [G?.title]);
-	let q = (e) => K !== null && H.value.size > 0 && H.value.has(K.groupOf[e]), de = r(() => Ni(R, p.rows, K, B.value, H.value, u), [
-		R,
-		K,
-		B.value,
+		W.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
+	}, [de?.title]);
+	let fe = (e) => J !== null && W.value.size > 0 && W.value.has(J.groupOf[e]), pe = r(() => Yi(z, p.rows, J, H.value, W.value, u), [
+		z,
+		J,
 		H.value,
+		W.value,
 		u
-	]), fe = r(() => B.value ? B.value.reduce((e, t) => e + t, 0) : 0, [B.value]), pe = r(() => Pi(R, K, H.value, u), [
-		R,
-		K,
-		H.value,
+	]), me = r(() => H.value ? H.value.reduce((e, t) => e + t, 0) : 0, [H.value]), he = r(() => Xi(z, J, W.value, u), [
+		z,
+		J,
+		W.value,
 		u
-	]), me = r(() => U.value < 0 ? -1 : R.rowOf.indexOf(U.value), [R, U.value]), he = (e, t, n) => {
-		let r = t === "replace" || !B.value ? new Uint8Array(p.rows) : B.value.slice();
+	]), ge = r(() => G.value < 0 ? -1 : z.rowOf.indexOf(G.value), [z, G.value]), _e = (e, t, n) => {
+		let r = t === "replace" || !H.value ? new Uint8Array(p.rows) : H.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			B.value = i ? r : null;
+			H.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			V.value = i ? t === "replace" ? [n] : [...V.value, `${e}${n}`] : [];
+			U.value = i ? t === "replace" ? [n] : [...U.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, J = () => w(() => [B.value, V.value, U.value] = [
+	}, ve = () => w(() => [H.value, U.value, G.value] = [
 		null,
 		[],
 		-1
-	]), ge = () => {
-		if (!B.value) return;
-		let e = B.value.map((e, t) => e || q(t) ? 0 : 1);
-		B.value = e.includes(1) ? e : null, V.value = [...V.value, "inverted"];
-	}, _e = function* (e) {
-		for (let t = 0; t < p.rows; t++) K.groupOf[t] === e && (yield t);
-	}, ve = () => {
-		if (!B.value || !K) return;
-		let e = new Set(H.value);
-		B.value.forEach((t, n) => t && e.add(K.groupOf[n])), e.size < K.groups.length && (H.value = e);
-	}, ye = (e) => {
+	]), ye = () => {
+		if (!H.value) return;
+		let e = H.value.map((e, t) => e || fe(t) ? 0 : 1);
+		H.value = e.includes(1) ? e : null, U.value = [...U.value, "inverted"];
+	}, be = function* (e) {
+		for (let t = 0; t < p.rows; t++) J.groupOf[t] === e && (yield t);
+	}, xe = () => {
+		if (!H.value || !J) return;
+		let e = new Set(W.value);
+		H.value.forEach((t, n) => t && e.add(J.groupOf[n])), e.size < J.groups.length && (W.value = e);
+	}, Se = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => W.value = "lasso",
-			b: () => W.value = "box",
-			m: () => W.value = "move",
-			i: ge,
-			h: ve,
-			Escape: J,
-			f: () => ce.current?.fit()
+			l: () => K.value = "lasso",
+			b: () => K.value = "box",
+			m: () => K.value = "move",
+			i: ye,
+			h: xe,
+			Escape: ve,
+			f: () => le.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, be = l?.value;
+	}, Ce = l?.value;
 	e(() => {
-		if (!be || !K) return;
-		let e = K.groups.findIndex((e) => e.number === be.group);
-		e >= 0 && he(_e(e), "replace", `cluster ${K.groups[e].name}`);
-	}, [be]);
-	let xe = se.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), Se = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ce = p.columns.find((e) => e.name === t.id), we = (e) => t.titleOf ? t.titleOf(e) : Ce ? String(Ce.kind === "text" ? Ce.values[e] : y(Ce.values[e], 12)) : `row ${g(e + 1)}`, Te = (e) => {
-		let t = K?.groups[K.groupOf[e]];
+		if (!Ce || !J) return;
+		let e = J.groups.findIndex((e) => e.number === Ce.group);
+		e >= 0 && _e(be(e), "replace", `cluster ${J.groups[e].name}`);
+	}, [Ce]);
+	let we = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), Te = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ee = p.columns.find((e) => e.name === t.id), De = (e) => t.titleOf ? t.titleOf(e) : Ee ? String(Ee.kind === "text" ? Ee.values[e] : y(Ee.values[e], 12)) : `row ${g(e + 1)}`, Oe = (e) => {
+		let t = J?.groups[J.groupOf[e]];
 		return t ? t.name : "";
-	}, Ee = `${d}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${K ? `, coloured by ${K.title}` : ""}; ${g(p.rows)} rows`, De = `${Ee}.${K?.groups.length ? ` ${K.groups.length} groups; the list beside the picture has them all.` : ""}${fe ? ` ${g(fe)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, ke = `${d}: ${A ? A.title : j ? "positions on the sphere" : `${M.name} and ${N.name}${P ? ` and ${P.name}` : ""}`}${J ? `, coloured by ${J.title}` : ""}; ${g(p.rows)} rows`, Ae = `${ke}.${J?.groups.length ? ` ${J.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		onKeyDown: ye,
+		onKeyDown: Se,
 		children: [
 			/* @__PURE__ */ a("section", {
 				class: "card picture",
@@ -3780,16 +3961,16 @@ function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(Mi, {
+						children: [c, /* @__PURE__ */ a(Ji, {
 							columns: p,
 							numbers: b,
-							x: j.name,
-							y: M.name,
-							z: N?.name ?? "",
-							view: te,
+							x: M.name,
+							y: N.name,
+							z: P?.name ?? "",
+							view: k,
 							views: O,
 							sources: h,
-							colourKey: P,
+							colourKey: F,
 							settle: i
 						})]
 					}),
@@ -3797,36 +3978,37 @@ function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						class: "framed",
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(ei, {
-								cloud: R,
-								paint: de,
+							children: /* @__PURE__ */ a(hi, {
+								cloud: z,
+								paint: pe,
 								theme: u,
-								tool: W.value,
-								isEqual: F || k?.stretch !== void 0,
-								pointWidth: xe,
-								degrees: k?.degrees,
-								ground: k?.ground,
-								outlines: K && k?.outlines && k.outlines.filter(({ group: e }) => !H.value.has(e)),
+								tool: K.value,
+								isEqual: I || A?.stretch !== void 0,
+								pointWidth: we,
+								degrees: A?.degrees,
+								shores: oe,
+								ground: A?.ground,
+								outlines: J && A?.outlines && A.outlines.filter(({ group: e }) => !W.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => L[e] ? `${L[e].name}${re[e] ? " (log)" : ""}` : ""),
-								logs: re,
-								summary: De,
-								caption: Ee,
-								marks: pe,
-								picked: me,
+								].map((e) => R[e] ? `${R[e].name}${ne[e] ? " (log)" : ""}` : ""),
+								logs: ne,
+								summary: Ae,
+								caption: ke,
+								marks: he,
+								picked: ge,
 								forced: n.renderer,
-								handle: ce,
-								onSelect: (e, t, n) => he(ji(e, (e) => R.rowOf[e]), t, n),
-								onPick: (e) => U.value = e < 0 ? -1 : R.rowOf[e],
+								handle: le,
+								onSelect: (e, t, n) => _e(qi(e, (e) => z.rowOf[e]), t, n),
+								onPick: (e) => G.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
-									let t = R.rowOf[e], n = K?.groups.length ? Te(t) : "";
+									let t = z.rowOf[e], n = J?.groups.length ? Oe(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${z ? "Cluster " : ""}${n} · ${we(t)}` : we(t),
-										text: Se(t),
-										colour: cr(K, t, u)
+										title: n && n !== "no cluster" && n !== "no value" ? `${V ? "Cluster " : ""}${n} · ${De(t)}` : De(t),
+										text: Te(t),
+										colour: cr(J, t, u)
 									};
 								}
 							})
@@ -3853,32 +4035,32 @@ function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									]
 								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": W.value === e,
+									"aria-pressed": K.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => W.value = e,
-									children: /* @__PURE__ */ a(Ti, { name: t })
+									onClick: () => K.value = e,
+									children: /* @__PURE__ */ a(Vi, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
-									onClick: () => ce.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(Ti, { name: "plus" })
+									onClick: () => le.current?.zoom(1.5),
+									children: /* @__PURE__ */ a(Vi, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
-									onClick: () => ce.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(Ti, { name: "minus" })
+									onClick: () => le.current?.zoom(1 / 1.5),
+									children: /* @__PURE__ */ a(Vi, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
-									onClick: () => ce.current?.fit(),
-									children: /* @__PURE__ */ a(Ti, { name: "fit" })
+									onClick: () => le.current?.fit(),
+									children: /* @__PURE__ */ a(Vi, { name: "fit" })
 								})
 							]
 						})]
@@ -3891,85 +4073,85 @@ function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: xe,
-								onInput: (e) => se.value = Number(e.currentTarget.value)
+								value: we,
+								onInput: (e) => ce.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
 								name: d,
-								make: () => ce.current.svg(),
-								fail: (e) => oe.value = e
+								make: () => le.current.svg(),
+								fail: (e) => B.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: W.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: K.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					R.missing > 0 && /* @__PURE__ */ a("p", {
+					z.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [g(R.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [g(z.missing), " rows have a missing value in these columns and are not drawn."]
 					}),
-					(R.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+					(z.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
 							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					ne.includes(!0) && /* @__PURE__ */ a("p", {
+					te.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [ie ? `${L.filter((e, t) => re[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [re ? `${R.filter((e, t) => ne[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => i({ log: ie ? "no" : null }),
-							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => i({ log: re ? "no" : null }),
+							children: re ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					k?.note && /* @__PURE__ */ a("p", {
+					A?.note && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: k.note
+						children: A.note
 					}),
-					/* @__PURE__ */ a(f, { error: oe.value })
+					/* @__PURE__ */ a(f, { error: B.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					U.value >= 0 && /* @__PURE__ */ a(zi, {
+					G.value >= 0 && /* @__PURE__ */ a(ta, {
 						suffix: v,
 						columns: p,
-						row: U.value,
-						title: we(U.value),
-						cluster: K?.groups.length ? `${s(K.title)}: ${Te(U.value)}` : "",
-						probability: K?.probability?.[U.value] ?? null,
-						close: () => U.value = -1
+						row: G.value,
+						title: De(G.value),
+						cluster: J?.groups.length ? `${s(J.title)}: ${Oe(G.value)}` : "",
+						probability: J?.probability?.[G.value] ?? null,
+						close: () => G.value = -1
 					}),
-					K && K.groups.length > 0 && /* @__PURE__ */ a(Fi, {
+					J && J.groups.length > 0 && /* @__PURE__ */ a(Zi, {
 						suffix: v,
-						grouping: K,
+						grouping: J,
 						rows: p.rows,
 						theme: u,
-						hidden: H.value,
-						isOfJob: z !== void 0,
-						hide: (e) => H.value = e,
-						rename: (e, t) => le.value = new Map(le.value).set(e, t),
-						choose: (e, t) => he(_e(e), t, `${z ? "cluster " : `${K.title} `}${K.groups[e].name}`)
+						hidden: W.value,
+						isOfJob: V !== void 0,
+						hide: (e) => W.value = e,
+						rename: (e, t) => ue.value = new Map(ue.value).set(e, t),
+						choose: (e, t) => _e(be(e), t, `${V ? "cluster " : `${J.title} `}${J.groups[e].name}`)
 					}),
-					K?.outliers && K.outliers.length > 0 && /* @__PURE__ */ a(Li, {
+					J?.outliers && J.outliers.length > 0 && /* @__PURE__ */ a($i, {
 						suffix: v,
-						outliers: K.outliers,
-						titleOf: we,
-						pick: (e) => U.value = e,
-						choose: () => he(K.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						outliers: J.outliers,
+						titleOf: De,
+						pick: (e) => G.value = e,
+						choose: () => _e(J.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					K?.scale && /* @__PURE__ */ a(Ri, {
-						title: K.title,
-						...K.scale,
+					J?.scale && /* @__PURE__ */ a(ea, {
+						title: J.title,
+						...J.scale,
 						theme: u
 					}),
-					!K && /* @__PURE__ */ a("div", {
+					!J && /* @__PURE__ */ a("div", {
 						class: "card",
 						children: [/* @__PURE__ */ a("p", {
 							class: "note",
@@ -3985,39 +4167,39 @@ function Ai({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			ue.value && /* @__PURE__ */ a(Ci, {
+			q.value && /* @__PURE__ */ a(zi, {
 				suffix: v,
 				columns: p,
-				grouping: K,
-				kept: ue.value,
-				chosen: B.value,
-				recipe: V.value.join(", "),
-				close: () => ue.value = null
+				grouping: J,
+				kept: q.value,
+				chosen: H.value,
+				recipe: U.value.join(", "),
+				close: () => q.value = null
 			}),
-			B.value && /* @__PURE__ */ a(Bi, {
-				keep: () => ue.value = {
-					rows: B.value,
-					recipe: V.value.join(", ")
+			H.value && /* @__PURE__ */ a(na, {
+				keep: () => q.value = {
+					rows: H.value,
+					recipe: U.value.join(", ")
 				},
 				source: t,
-				titleOf: we,
+				titleOf: De,
 				columns: p,
-				chosen: B.value,
-				total: fe,
-				recipe: V.value,
-				grouping: z ? K : null,
-				clear: J,
-				invert: ge,
-				pick: (e) => U.value = e,
-				picked: U.value
+				chosen: H.value,
+				total: me,
+				recipe: U.value,
+				grouping: V ? J : null,
+				clear: ve,
+				invert: ye,
+				pick: (e) => G.value = e,
+				picked: G.value
 			})
 		]
 	});
 }
-function* ji(e, t) {
+function* qi(e, t) {
 	for (let n of e) yield t(n);
 }
-function Mi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Ji({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4063,11 +4245,11 @@ function Mi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function Ni(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Tr(sr(e, a), 255)) ?? [], c = Tr(cr(n && !n.scale ? {
+function Yi(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Wr(sr(e, a), 255)) ?? [], c = Wr(cr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Tr($n(t / 255, a), 255)), u = Tr($n(NaN, a), 255), d = Tr(Yn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Wr($n(t / 255, a), 255)), u = Wr($n(NaN, a), 255), d = Wr(Yn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4082,7 +4264,7 @@ function Ni(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Pi(e, t, n, r) {
+function Xi(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4101,7 +4283,7 @@ function Pi(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Di ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= Ui ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: sr(t, r),
 			x: n / s,
 			y: i / s,
@@ -4109,8 +4291,8 @@ function Pi(e, t, n, r) {
 		};
 	});
 }
-function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Ei), v = (e) => {
+function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Hi), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4136,7 +4318,7 @@ function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Ei && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Hi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4200,7 +4382,7 @@ function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(Ti, { name: "pen" })
+								children: /* @__PURE__ */ a(Vi, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4209,7 +4391,7 @@ function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(Ti, { name: "only" })
+								children: /* @__PURE__ */ a(Vi, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4218,7 +4400,7 @@ function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(Ti, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(Vi, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4232,8 +4414,8 @@ function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Ii = 12;
-function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Qi = 12;
+function $i({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4258,7 +4440,7 @@ function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Ii).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Qi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4277,11 +4459,11 @@ function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Ii && /* @__PURE__ */ a("p", {
+			t.length > Qi && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Ii,
+					Qi,
 					" of ",
 					g(t.length),
 					"."
@@ -4290,7 +4472,7 @@ function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-function Ri({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4323,7 +4505,7 @@ function Ri({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function zi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function ta({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4339,7 +4521,7 @@ function zi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(Ti, { name: "close" })
+					children: /* @__PURE__ */ a(Vi, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4353,27 +4535,27 @@ function zi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function na({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Oi; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Wi; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
 		...D ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], O = new Set(i.columns.map((e) => e.name)), te = [...i.columns.map((e) => e.name), ...ee.map((e) => O.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], O = new Set(i.columns.map((e) => e.name)), k = [...i.columns.map((e) => e.name), ...ee.map((e) => O.has(e) ? `${e}_` : e)], A = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], A = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...te] : te)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...k(t)] : k(t)));
+	] : []], j = () => {
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...k] : k)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...A(t)] : A(t)));
 		return new Blob(r, { type: "text/csv" });
-	}, j = async () => {
+	}, M = async () => {
 		T.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), A(), s);
+			let e = await t.save(w.value.trim(), j(), s);
 			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
@@ -4399,7 +4581,7 @@ function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 						/* @__PURE__ */ a("button", {
 							type: "button",
 							class: "first",
-							onClick: () => x(`${b}-selection.csv`, A()),
+							onClick: () => x(`${b}-selection.csv`, j()),
 							children: "Export CSV"
 						}),
 						t.save && /* @__PURE__ */ a("button", {
@@ -4428,7 +4610,7 @@ function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			w.value !== null && /* @__PURE__ */ a("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), j();
+					e.preventDefault(), M();
 				},
 				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
 					value: w.value,
@@ -4443,8 +4625,8 @@ function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			/* @__PURE__ */ a(f, { error: C.value }),
 			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...te],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...k(e)]),
+				names: ["row", ...k],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...A(e)]),
 				on: E.indexOf(y),
 				pick: (e) => _(E[e])
 			}),
@@ -4462,8 +4644,13 @@ function Bi({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-var Vi = 6e8;
-function Hi() {
+async function ra() {
+	let e = await fetch("./coast.json");
+	if (!e.ok) throw Error(`coast.json: ${e.status}`);
+	return e.text();
+}
+var ia = 6e8;
+function aa() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4488,7 +4675,7 @@ function Hi() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(Ui, {
+	return i ? /* @__PURE__ */ a(oa, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4504,15 +4691,15 @@ function Hi() {
 		})]
 	});
 }
-function Ui({ path: t, name: n, dataset: r, choice: i }) {
+function oa({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > Vi) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Vi / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > ia) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${ia / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 		else return Wn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(Gi, {
+	}, []), s.value ? /* @__PURE__ */ a(ca, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4544,7 +4731,7 @@ function Ui({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function Wi(e, t, n, r) {
+function sa(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
@@ -4569,7 +4756,7 @@ function Wi(e, t, n, r) {
 	}
 	return a.reverse();
 }
-function Gi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function ca({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4588,15 +4775,16 @@ function Gi({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 				data: t
 			}),
 			isEqual: /\/(positions|places)$/.test(t),
+			coast: ra,
 			save: d
 		}), [i]),
-		sources: Wi(e, s, t, i.rows)
+		sources: sa(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(Ai, {
+	return /* @__PURE__ */ a(Ki, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { Hi as default };
+export { aa as default };

@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), P(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, L(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), N(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, F(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,12 +59,12 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = P(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && R(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = N(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && I(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
-	function O(e, t, n, r, i) {
+	function te(e, t, n, r, i) {
 		var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
-		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = A(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = k(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
 		if (y) {
 			for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
 				for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
@@ -72,21 +72,21 @@
 			}
 			for (v = u.length; a--;) f[a] && (f[a] == v ? v-- : S[a].__u |= 4);
 		}
-		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), ne(s, s));
+		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), L(s, s));
 		return r;
 	}
-	function k(e, t, n, r) {
+	function O(e, t, n, r) {
 		var i, a, o, s;
 		if (typeof e.type == "function") {
 			if (e.props.__P) return t;
-			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = k(i[a], t, n, !1));
+			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
 			return t;
 		}
 		for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
 		for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
 		return t;
 	}
-	function A(e, t, n, r) {
+	function k(e, t, n, r) {
 		var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
 		if (s === null && a == null || c && a == s.key && o == s.type) return n;
 		if (r > +!!c) {
@@ -95,18 +95,18 @@
 		}
 		return -1;
 	}
-	function j(e, t, n) {
+	function A(e, t, n) {
 		n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
 	}
-	function M(e, t, n, r, i) {
+	function j(e, t, n, r, i) {
 		var a, o;
 		if (t == "style") {
 			if (typeof n == "string") e.style.cssText = n;
 			else {
-				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || j(e.style, t);
-				if (n) for (t in n) r && n[t] == r[t] || j(e.style, t, n[t]);
+				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || A(e.style, t);
+				if (n) for (t in n) r && n[t] == r[t] || A(e.style, t, n[t]);
 			}
-		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = N(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = M(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
 		else {
 			if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
 			else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
@@ -117,7 +117,7 @@
 			n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
 		}
 	}
-	function N(t) {
+	function M(t) {
 		return function(n) {
 			var r = this.__e;
 			if (r) {
@@ -127,58 +127,58 @@
 			}
 		};
 	}
-	function P(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, P, L, R, z = n.type;
+	function N(t, n, r, i, a, o, s, c, l, u) {
+		var f, m, g, y, b, w, T, E, D, te, O, k, A, j, M, N, F, I, R = n.type;
 		if (n.constructor !== d) return null;
-		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = F(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
-		n: if (typeof z == "function") {
+		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = P(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
+		n: if (typeof R == "function") {
 			g = s.length;
 			try {
-				if (E = n.props, D = (f = z.prototype) && f.render, O = (f = z.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new z(E, k) : (n.__c = y = new S(E, k), y.constructor = z, y.render = re), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), z.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, z.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
-					if (E !== b && D && !z.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
+				if (E = n.props, D = (f = R.prototype) && f.render, te = (f = R.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new R(E, O) : (n.__c = y = new S(E, O), y.constructor = R, y.render = ie), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), R.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, R.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+					if (E !== b && D && !R.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
 						n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 							e && (e.__ = n);
 						}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
 						break n;
 					}
-					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, k), D && y.componentDidUpdate && y.__h.push(function() {
+					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
 						y.componentDidUpdate(b, w, T);
 					});
-				} else D && !z.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
-				y.context = k, y.props = E, y.__P = t, y.__g &= -5, A = e.__r, j = D ? 25 : 0;
+				} else D && !R.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
+				y.context = O, y.props = E, y.__P = t, y.__g &= -5, k = e.__r, A = D ? 25 : 0;
 				do
-					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
-				while (8 & y.__g && ++j < 25);
-				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
-					e && ne(e, e);
-				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+					y.__g &= -9, k && k(n), f = y.render(y.props, y.state = y.__s, y.context);
+				while (8 & y.__g && ++A < 25);
+				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), j = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+					e && L(e, e);
+				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(j) ? j : [j], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
-							for (~(L = o.indexOf(c || void 0)) || (L = o.length); (R = o[L - 1]) && R.nodeType == 8;) L--;
-							for (; L < o.length; L++) if (R = o[L]) {
-								if (o[L] = null, N) {
-									if (R == P) break;
+							for (~(F = o.indexOf(c || void 0)) || (F = o.length); (I = o[F - 1]) && I.nodeType == 8;) F--;
+							for (; F < o.length; F++) if (I = o[F]) {
+								if (o[F] = null, M) {
+									if (I == N) break;
 								} else {
-									if (R.nodeType != 8) break;
-									R.data.startsWith("$s") && (P = F(N = R));
+									if (I.nodeType != 8) break;
+									I.data.startsWith("$s") && (N = P(M = I));
 								}
 							}
 						}
-						if (!N) {
+						if (!M) {
 							for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
-							N = c;
+							M = c;
 						}
-						(f = F(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
+						(f = P(M = n.__c.__z || (n.__c.__z = M))) ? (n.__e = M, c = f) : n.__e = c, c &&= c.nextSibling;
 					} else o && o.some(v);
 				} else n.__e = r.__e;
-				n.__k ||= r.__k || [], t && t.then || I(n), e.__e(t, n, r);
+				n.__k ||= r.__k || [], t && t.then || ne(n), e.__e(t, n, r);
 			}
-		} else c = n.__e = te(r.__e, n, r, i, a, o, s, l, u, t);
+		} else c = n.__e = re(r.__e, n, r, i, a, o, s, l, u, t);
 		return (f = e.diffed) && f(n), c;
 	}
-	function F(e, t) {
+	function P(e, t) {
 		if (e && e.nodeType == 8 && e.data.startsWith("$s")) for (var n = 1; e = e.nextSibling;) {
 			if (e.nodeType == 8) {
 				if (e.data.startsWith("$s")) n++;
@@ -187,11 +187,11 @@
 			t && t.push(e);
 		}
 	}
-	function I(e) {
-		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(I));
+	function ne(e) {
+		e && (e.__c && (e.__c.__g |= 4), e.__k && e.__k.some(ne));
 	}
-	function L(t, n, r) {
-		for (var i = 0; i < r.length;) R(r[i++], r[i++], r[i++]);
+	function F(t, n, r) {
+		for (var i = 0; i < r.length;) I(r[i++], r[i++], r[i++]);
 		e.__c && e.__c(n, t), t.some(function(n) {
 			try {
 				t = n.__h, n.__h = [], t.some(function(e) {
@@ -202,7 +202,7 @@
 			}
 		});
 	}
-	function te(t, n, r, i, a, o, s, c, l, u) {
+	function re(t, n, r, i, a, o, s, c, l, u) {
 		var d, p, _, y, b, x, S, w, T = r.props || f, E = n.props, D = n.type;
 		if (D == "svg" ? a = "http://www.w3.org/2000/svg" : D == "math" ? a = "http://www.w3.org/1998/Math/MathML" : a ||= "http://www.w3.org/1999/xhtml", o) {
 			for (d = 0; d < o.length; d++) if ((b = o[d]) && (D ? b.localName == D : b.nodeType == 3)) {
@@ -216,22 +216,22 @@
 		}
 		if (D) {
 			if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
-			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || M(t, d, null, b, a);
-			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || M(t, d, b, T[d], a);
-			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || M(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && M(t, d, S, T[d], a));
+			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || j(t, d, null, b, a);
+			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || j(t, d, b, T[d], a);
+			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || j(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && j(t, d, S, T[d], a));
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
-	function R(t, n, r, i) {
+	function I(t, n, r, i) {
 		try {
 			typeof t == "function" ? n ? n.__x = t(n) || 1 : (i &&= i.__c || i.__e) && (n = i.__x) && (i.__x = null, typeof n == "function" ? n() : t(null)) : t.current = n;
 		} catch (t) {
 			e.__e(t, r);
 		}
 	}
-	function ne(t, n, r) {
+	function L(t, n, r) {
 		var i, a, o, s;
-		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || R(i, null, n, t), i = t.__c) {
+		if (e.unmount && e.unmount(t), !(i = t.ref) || i.current && i.current != t.__e || I(i, null, n, t), i = t.__c) {
 			if (i.componentWillUnmount) try {
 				i.componentWillUnmount();
 			} catch (t) {
@@ -239,15 +239,15 @@
 			}
 			i.__P = i.__n = null;
 		}
-		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && ne(i[s], n, typeof t.type != "function" || r && !t.props.__P);
-		!r && (i = t.__c) && (i = i.__z) && (a = F(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
+		if (i = t.__k) for (s = 0; s < i.length; s++) i[s] && L(i[s], n, typeof t.type != "function" || r && !t.props.__P);
+		!r && (i = t.__c) && (i = i.__z) && (a = P(i, o = [])) && (i == t.__e && o.some(v), v(a), v(i)), r || v(t.__e), t.__e = t.__c = t.__ = null;
 	}
-	function re(e, t, n) {
+	function ie(e, t, n) {
 		return this.constructor(e, n);
 	}
-	function z(t, n) {
+	function R(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], P(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), L(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], N(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), F(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -270,18 +270,18 @@
 		return e.__v.__b - t.__v.__b;
 	}, s = Symbol(), c = /(PointerCapture)$|Capture$/i, l = 0, u = {};
 	// node_modules/preact/hooks/dist/hooks.mjs
-	var ie, B, ae, oe, se = Object.is, ce = 0, le = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
+	var ae, z, oe, se, B = Object.is, ce = 0, le = [], ue = [], V = e, de = V.__b, fe = V.__r, pe = V.diffed, me = V.__c, he = V.unmount, ge = V.__;
 	function _e(e, t) {
-		V.__h && V.__h(B, e, ce || t), ce = 0;
-		var n = B.__H || (B.__H = {
+		V.__h && V.__h(z, e, ce || t), ce = 0;
+		var n = z.__H || (z.__H = {
 			__: [],
 			__h: []
 		});
 		return e >= n.__.length && n.__.push({}), n.__[e];
 	}
 	function H(e, t) {
-		var n = _e(ie++, 3);
-		!V.__s && we(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, B.__H.__h.push(n));
+		var n = _e(ae++, 3);
+		!V.__s && we(n.__H, t) && (n.__P = !0, n.__ = e, n.u = t, z.__H.__h.push(n));
 	}
 	function U(e) {
 		return ce = 5, W(function() {
@@ -289,7 +289,7 @@
 		}, []);
 	}
 	function W(e, t) {
-		var n = _e(ie++, 7);
+		var n = _e(ae++, 7);
 		return we(n.__H, t) && (n.__ = e(), n.__H = t), n.__;
 	}
 	function ve() {
@@ -311,21 +311,21 @@
 		} while (ue.length);
 	}
 	V.__b = function(e) {
-		B = null, de && de(e);
+		z = null, de && de(e);
 	}, V.__ = function(e, t) {
 		e && t.__k && t.__k.__m && (e.__m = t.__k.__m), ge && ge(e, t);
 	}, V.__r = function(e) {
-		fe && fe(e), ie = 0;
-		var t = (B = e.__c).__H;
-		t && (ae == B ? B.__h = [] : (t.__h.some(Se), t.__h.some(Ce), ie = 0), t.__h = [], t.__.some(function(e) {
+		fe && fe(e), ae = 0;
+		var t = (z = e.__c).__H;
+		t && (oe == z ? z.__h = [] : (t.__h.some(Se), t.__h.some(Ce), ae = 0), t.__h = [], t.__.some(function(e) {
 			e.__N && (e.__ = e.__N), e.u = e.__N = void 0;
-		})), ae = B;
+		})), oe = z;
 	}, V.diffed = function(e) {
 		pe && pe(e);
 		var t = e.__c;
 		t && t.__H && (t.__H.__h.length && xe(le.push(t)), t.__H.__.some(function(e) {
 			e.u && (e.__H = e.u);
-		})), ae = B = null;
+		})), oe = z = null;
 	}, V.__c = function(e, t) {
 		t.some(function(e) {
 			try {
@@ -363,19 +363,19 @@
 		ye && (t = requestAnimationFrame(n));
 	}
 	function xe(e) {
-		e != 1 && oe == V.requestAnimationFrame || ((oe = V.requestAnimationFrame) || be)(ve);
+		e != 1 && se == V.requestAnimationFrame || ((se = V.requestAnimationFrame) || be)(ve);
 	}
 	function Se(e) {
-		var t = B, n = e.__c;
-		typeof n == "function" && (e.__c = void 0, n()), B = t;
+		var t = z, n = e.__c;
+		typeof n == "function" && (e.__c = void 0, n()), z = t;
 	}
 	function Ce(e) {
-		var t = B;
-		e.__c = e.__(), B = t;
+		var t = z;
+		e.__c = e.__(), z = t;
 	}
 	function we(e, t) {
 		return !e || e.length != t.length || t.some(function(t, n) {
-			return !se(t, e[n]);
+			return !B(t, e[n]);
 		});
 	}
 	// node_modules/@preact/signals-core/dist/signals-core.module.js
@@ -1017,7 +1017,10 @@
 			values: Float64Array.from(Tt(t))
 		};
 	}
-	function Ot(e, t) {
+	async function Ot() {
+		return document.getElementById("coast").textContent;
+	}
+	function kt(e, t) {
 		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(wt(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, names: n, about: r }, i) => {
 			let a = Float64Array.from(new Uint16Array(wt(t)), (e) => e === Ct ? -1 : e), o = null;
 			return {
@@ -1050,23 +1053,24 @@
 				};
 			}),
 			isEqual: e.isEqual,
+			coast: Ot,
 			colour: e.colour
 		};
 	}
 	// src/state/notice.ts
-	var kt = Re(""), At = 0;
-	function jt(e) {
-		kt.value = e, clearTimeout(At), At = setTimeout(() => kt.value = "", 6e3);
+	var At = Re(""), jt = 0;
+	function Mt(e) {
+		At.value = e, clearTimeout(jt), jt = setTimeout(() => At.value = "", 6e3);
 	}
 	// src/state/theme.ts
-	var Mt = matchMedia("(prefers-color-scheme: dark)"), Nt = Re(Mt.matches ? "dark" : "light");
-	Mt.addEventListener("change", () => Nt.value = Mt.matches ? "dark" : "light");
+	var Nt = matchMedia("(prefers-color-scheme: dark)"), Pt = Re(Nt.matches ? "dark" : "light");
+	Nt.addEventListener("change", () => Pt.value = Nt.matches ? "dark" : "light");
 	// src/state/course.ts
-	function Pt(e) {
+	function Ft(e) {
 		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
 		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
 	}
-	function Ft(e) {
+	function It(e) {
 		let t = [];
 		return e.forEach(({ temperature: e, clusters: n }, r) => {
 			let i = t[t.length - 1];
@@ -1078,7 +1082,7 @@
 			});
 		}), t;
 	}
-	function It(e) {
+	function Lt(e) {
 		let t = [{
 			parent: -1,
 			birth: Infinity,
@@ -1100,21 +1104,21 @@
 			until: r
 		};
 	}
-	function Lt(e, t) {
+	function Rt(e, t) {
 		let n = t[t.length - 1]?.clusters;
-		return Rt(e.filter(({ clusters: e }) => e === n)) ?? Rt(e);
+		return zt(e.filter(({ clusters: e }) => e === n)) ?? zt(e);
 	}
-	function Rt(e) {
+	function zt(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function zt(e, t) {
+	function Bt(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var Bt = Symbol.for("pv"), Vt = 0;
+	var Vt = Symbol.for("pv"), Ht = 0;
 	Array.isArray;
 	function X(t, n, r, i, a, o) {
 		n ||= {};
@@ -1130,15 +1134,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: Bt,
-			__v: --Vt,
+			constructor: Vt,
+			__v: --Ht,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var Ht = "http://www.w3.org/2000/svg", Ut = [
+	var Ut = "http://www.w3.org/2000/svg", Wt = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1154,50 +1158,50 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], Wt = 2;
-	function Gt(e, t) {
-		let n = document.createElementNS(Ht, e);
+	], Gt = 2;
+	function Kt(e, t) {
+		let n = document.createElementNS(Ut, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Kt(e, t, n, r) {
+	function qt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of Ut) {
+			for (let e of Wt) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", Ht), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Gt("rect", {
+		}), i.setAttribute("xmlns", Ut), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Kt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function qt() {
+	function Jt() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function Jt(e) {
+	function Yt(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function Yt(e) {
-		let t = URL.createObjectURL(Jt(e));
+	async function Xt(e) {
+		let t = URL.createObjectURL(Yt(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
 				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = Wt * Number(e.getAttribute("width")), r.height = Wt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Gt * Number(e.getAttribute("width")), r.height = Gt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function Xt({ name: e, make: t, fail: n }) {
+	function Zt({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				zt(`${e}.${r}`, r === "svg" ? Jt(n) : await Yt(n));
+				Bt(`${e}.${r}`, r === "svg" ? Yt(n) : await Xt(n));
 			} catch (e) {
 				n?.(e);
 			}
@@ -1238,13 +1242,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var Zt = 220, Qt = 420, Z = {
+	var Qt = 220, $t = 420, Z = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function $t(e, t, n) {
+	function en(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 			1,
@@ -1255,7 +1259,7 @@
 		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 		return o;
 	}
-	function en(e, t, n) {
+	function tn(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1263,12 +1267,12 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : $t(e, t, n);
+			return a.length >= 3 ? a : en(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function tn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+	function nn({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
 		let p = U(null), m = q(480), h = q(null);
 		H(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -1283,19 +1287,19 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Z.left + k + ee(e) * (_ - Z.left - Z.right - 2 * k), j = (e) => Zt - Z.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (Zt - Z.top - Z.bottom - 2 * k), M = !1, N = ["", ""];
+		}, te = y.every(Number.isInteger), O = c ? 10 : 0, k = (e) => Z.left + O + ee(e) * (_ - Z.left - Z.right - 2 * O), A = (e) => Qt - Z.bottom - O - (D(e) - D(w)) / (D(T) - D(w)) * (Qt - Z.top - Z.bottom - 2 * O), j = !1, M = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
-			M ||= r && n > 0;
-			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
-			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
+			j ||= r && n > 0;
+			let [i, a] = [k(e).toFixed(1), A(t).toFixed(1)];
+			M[Number(j)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
 		});
-		let P = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), F = P !== null && g[P] ? g[P] : g[l !== void 0 && g[l] ? l : g.length - 1], I = (e) => {
+		let N = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), P = N !== null && g[N] ? g[N] : g[l !== void 0 && g[l] ? l : g.length - 1], ne = (e) => {
 			let t = p.current.getBoundingClientRect().left;
 			if (!g.length) return;
 			let [n, r] = [0, Infinity];
 			g.forEach(([i], a) => {
-				let o = Math.abs(A(i) - (e - t));
+				let o = Math.abs(k(i) - (e - t));
 				o < r && ([n, r] = [a, o]);
 			}), h.value = n;
 		};
@@ -1303,27 +1307,27 @@
 			class: "chart",
 			children: [/* @__PURE__ */ X("figcaption", { children: [
 				/* @__PURE__ */ X("h3", { children: e }),
-				F && /* @__PURE__ */ X("p", {
+				P && /* @__PURE__ */ X("p", {
 					class: "readout",
 					children: [
 						t,
 						" ",
-						Y(F[0], 4),
+						Y(P[0], 4),
 						": ",
-						Y(F[1], 5)
+						Y(P[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ X(Xt, {
+				g.length > 0 && /* @__PURE__ */ X(Zt, {
 					name: e,
-					make: () => Kt(p.current.querySelector("svg"), _, Zt, qt())
+					make: () => qt(p.current.querySelector("svg"), _, Qt, Jt())
 				})
 			] }), /* @__PURE__ */ X("div", {
 				class: "plot",
 				ref: p,
 				tabIndex: 0,
 				role: "img",
-				"aria-label": F ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
-				onPointerMove: (e) => I(e.clientX),
+				"aria-label": P ? `${e} over ${t}: ${g.length} points, from ${Y(y[0], 4)} to ${Y(y[y.length - 1], 4)}. Arrow keys read points.` : `${e}: no points yet`,
+				onPointerMove: (e) => ne(e.clientX),
 				onClick: () => h.value !== null && g[h.value] && f?.(g[h.value][0]),
 				onPointerLeave: () => h.value = null,
 				onKeyDown: (e) => {
@@ -1335,24 +1339,24 @@
 					children: "There is nothing to draw."
 				}), g.length > 0 && /* @__PURE__ */ X("svg", {
 					width: _,
-					height: Zt,
+					height: Qt,
 					"aria-hidden": "true",
 					children: [
-						(a ? en(w, T, 4) : $t(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
+						(a ? tn(w, T, 4) : en(w, T, 4).filter((e) => !te || Number.isInteger(e))).map((e) => /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("line", {
 							class: "gridline",
 							x1: Z.left,
 							x2: _ - Z.right,
-							y1: j(e),
-							y2: j(e)
+							y1: A(e),
+							y2: A(e)
 						}), /* @__PURE__ */ X("text", {
 							x: Z.left - 8,
-							y: j(e) + 4,
+							y: A(e) + 4,
 							"text-anchor": "end",
 							children: Y(e, 4)
 						})] }, e)),
-						(i ? en(S, C, 5) : $t(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
-							x: A(e),
-							y: Zt - Z.bottom + 17,
+						(i ? tn(S, C, 5) : en(S, C, 5)).map((e) => /* @__PURE__ */ X("text", {
+							x: k(e),
+							y: Qt - Z.bottom + 17,
 							"text-anchor": "middle",
 							children: Y(e, 4)
 						}, e)),
@@ -1360,11 +1364,11 @@
 							x: _ - Z.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}${_ >= Qt ? ", falling" : ""} →` : t
+							children: o ? `${t}${_ >= $t ? ", falling" : ""} →` : t
 						}),
 						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ X("path", {
 							class: "split",
-							d: `M${(A(e) - 3.2).toFixed(1)} ${Zt - Z.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(k(e) - 3.2).toFixed(1)} ${Qt - Z.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
 						u && u.at.length > 0 && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "split",
@@ -1374,7 +1378,7 @@
 							y: 216,
 							children: u.name
 						})] }),
-						M && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
+						j && /* @__PURE__ */ X("g", { children: [/* @__PURE__ */ X("path", {
 							class: "curve later",
 							d: `M${Z.left + (u?.at.length ? 62 : 0)} 212h18`
 						}), /* @__PURE__ */ X("text", {
@@ -1384,28 +1388,28 @@
 						})] }),
 						c !== "alone" && /* @__PURE__ */ X("path", {
 							class: "curve",
-							d: N[0]
+							d: M[0]
 						}),
-						c !== "alone" && N[1] && /* @__PURE__ */ X("path", {
+						c !== "alone" && M[1] && /* @__PURE__ */ X("path", {
 							class: "curve later",
-							d: N[1]
+							d: M[1]
 						}),
 						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ X("circle", {
 							class: "dot",
-							cx: A(e),
-							cy: j(t),
+							cx: k(e),
+							cy: A(t),
 							r: n === l ? 7 : 4
 						}, n)),
-						P !== null && F && /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("line", {
+						N !== null && P && /* @__PURE__ */ X(x, { children: [/* @__PURE__ */ X("line", {
 							class: "cross",
-							x1: A(F[0]),
-							x2: A(F[0]),
+							x1: k(P[0]),
+							x2: k(P[0]),
 							y1: Z.top,
-							y2: Zt - Z.bottom
+							y2: Qt - Z.bottom
 						}), /* @__PURE__ */ X("circle", {
 							class: "dot",
-							cx: A(F[0]),
-							cy: j(F[1]),
+							cx: k(P[0]),
+							cy: A(P[1]),
 							r: "4"
 						})] })
 					]
@@ -1414,21 +1418,21 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var nn = {
+	var rn = {
 		strip: 34,
 		tree: 180,
 		branch: 34
-	}, rn = {
+	}, an = {
 		left: 12,
 		right: 12
-	}, an = 90;
-	function on({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = W(() => Pt(e), [e]), a = W(() => Ft(i), [i]), o = q(Lt(a, e)?.last ?? i.length - 1), s = q(!1);
+	}, on = 90;
+	function sn({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = W(() => Ft(e), [e]), a = W(() => It(i), [i]), o = q(Rt(a, e)?.last ?? i.length - 1), s = q(!1);
 		if (H(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
-			}, an);
+			}, on);
 			return () => clearInterval(e);
 		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ X("p", {
 			class: "note",
@@ -1498,7 +1502,7 @@
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ X(cn, {
+				/* @__PURE__ */ X(ln, {
 					falling: i,
 					lasting: a,
 					splits: t,
@@ -1507,7 +1511,7 @@
 				}),
 				/* @__PURE__ */ X("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ X(tn, {
+					children: [/* @__PURE__ */ X(nn, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1521,14 +1525,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ X(tn, {
+					}), /* @__PURE__ */ X(nn, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: sn(i),
+						isLogY: cn(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1536,25 +1540,25 @@
 			]
 		});
 	}
-	function sn(e) {
+	function cn(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function cn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+	function ln({ falling: e, lasting: t, splits: n, now: r, look: i }) {
 		let a = U(null), o = q(600);
 		H(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = W(() => It(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - rn.left - rn.right, f = (e) => rn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(nn.tree, 28 + nn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + nn.strip, v = Rt(t);
+		let { branches: s, until: c } = W(() => Lt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - an.left - an.right, f = (e) => an.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(rn.tree, 28 + rn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + rn.strip, v = zt(t);
 		return /* @__PURE__ */ X("div", {
 			class: "course",
 			children: [
 				/* @__PURE__ */ X("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Xt, {
+					children: [/* @__PURE__ */ X("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ X(Zt, {
 						name: "Splits",
-						make: () => Kt(a.current.querySelector("svg"), o.value, _, qt())
+						make: () => qt(a.current.querySelector("svg"), o.value, _, Jt())
 					})]
 				}),
 				/* @__PURE__ */ X("div", {
@@ -1565,7 +1569,7 @@
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - rn.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - an.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
@@ -1617,16 +1621,16 @@
 		});
 	}
 	// src/views/density.tsx
-	var ln = 720, Q = {
+	var un = 720, Q = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function un({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = U(null), o = U(null), s = q(ln);
+	function dn({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = U(null), o = U(null), s = q(un);
 		H(() => {
-			let e = new ResizeObserver(([e]) => s.value = Math.min(ln, Math.max(240, Math.round(e.contentRect.width))));
+			let e = new ResizeObserver(([e]) => s.value = Math.min(un, Math.max(240, Math.round(e.contentRect.width))));
 			return e.observe(o.current), () => e.disconnect();
 		}, []);
 		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - Q.left - Q.right, l - Q.top - Q.bottom], p = (e) => Q.left + d * e / (i[0] || 1), m = (e) => l - Q.bottom - f * e / (i[1] || 1), h = Math.min(...i);
@@ -1635,9 +1639,9 @@
 			ref: o,
 			children: [/* @__PURE__ */ X("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ X(Xt, {
+				children: /* @__PURE__ */ X(Zt, {
 					name: e,
-					make: () => Kt(a.current, c, l, qt())
+					make: () => qt(a.current, c, l, Jt())
 				})
 			}), /* @__PURE__ */ X("svg", {
 				ref: a,
@@ -1662,13 +1666,13 @@
 							}, n);
 						})
 					}),
-					$t(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
+					en(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ X("text", {
 						x: p(e),
 						y: l - Q.bottom + 17,
 						"text-anchor": "middle",
 						children: Y(e, 4)
 					}, `x${e}`)),
-					$t(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
+					en(0, i[1], 5).map((e) => /* @__PURE__ */ X("text", {
 						x: Q.left - 8,
 						y: m(e) + 4,
 						"text-anchor": "end",
@@ -1698,11 +1702,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function dn(e, t) {
+	function fn(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function fn(e) {
+	function pn(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1710,7 +1714,7 @@
 			t & 255
 		];
 	}
-	function pn(e) {
+	function mn(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
@@ -1718,21 +1722,21 @@
 	var $ = {
 		left: 30,
 		top: 64
-	}, mn = 760, hn = 13;
-	function gn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
-		let l = Nt.value, u = U(null), d = U(null), f = q(400), p = q(null);
+	}, hn = 760, gn = 13;
+	function _n({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
+		let l = Pt.value, u = U(null), d = U(null), f = q(400), p = q(null);
 		H(() => {
-			let e = new ResizeObserver(([e]) => f.value = Math.min(mn, Math.max(200, Math.round(e.contentRect.width))));
+			let e = new ResizeObserver(([e]) => f.value = Math.min(hn, Math.max(200, Math.round(e.contentRect.width))));
 			return e.observe(u.current.parentElement), () => e.disconnect();
-		}, []), H(() => _n(d.current, t, n, l), [n, l]);
+		}, []), H(() => vn(d.current, t, n, l), [n, l]);
 		let m = s.length ? $.top : 8, h = f.value - $.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
 		return /* @__PURE__ */ X("div", { children: [/* @__PURE__ */ X("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ X(Xt, {
+			children: [/* @__PURE__ */ X(Zt, {
 				name: e,
 				make: () => {
-					let e = Kt(u.current.querySelector("svg"), f.value, m + h, qt());
-					return e.querySelector("rect").after(Gt("image", {
+					let e = qt(u.current.querySelector("svg"), f.value, m + h, Jt());
+					return e.querySelector("rect").after(Kt("image", {
 						href: d.current.toDataURL("image/png"),
 						x: String($.left),
 						y: String(m),
@@ -1791,7 +1795,7 @@
 				height: m + h,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ X(vn, {
+					/* @__PURE__ */ X(yn, {
 						tree: s,
 						blocks: a,
 						side: h
@@ -1806,7 +1810,7 @@
 						width: "4",
 						height: Math.max(1, (n - t) * h - 1),
 						fill: dt(e, l)
-					}), (n - t) * h >= hn && /* @__PURE__ */ X("text", {
+					}), (n - t) * h >= gn && /* @__PURE__ */ X("text", {
 						x: $.left - 9,
 						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
@@ -1820,12 +1824,12 @@
 			})]
 		})] });
 	}
-	function _n(e, t, n, r) {
+	function vn(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => fn(t === 255 ? ct[r] : pt(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => pn(t === 255 ? ct[r] : pt(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
-	function vn({ tree: e, blocks: t, side: n }) {
+	function yn({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
 			x: $.left + (e + t) / 2 * n,
 			y: $.top - 4
@@ -1845,25 +1849,25 @@
 		});
 	}
 	// src/views/planes.tsx
-	var yn = 180;
-	function bn({ columns: e, rows: t, planes: n }) {
-		let r = Nt.value, i = q(null), a = t === 1 ? 40 : yn;
+	var bn = 180;
+	function xn({ columns: e, rows: t, planes: n }) {
+		let r = Pt.value, i = q(null), a = t === 1 ? 40 : bn;
 		return /* @__PURE__ */ X("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return /* @__PURE__ */ X("figure", { children: [/* @__PURE__ */ X("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${yn} ${a}`,
+					viewBox: `0 0 ${bn} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${Y(s, 4)} to ${Y(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return /* @__PURE__ */ X("rect", {
-							x: s * yn / e,
+							x: s * bn / e,
 							y: c * a / t,
-							width: yn / e + .3,
+							width: bn / e + .3,
 							height: a / t + .3,
 							fill: pt(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -1876,29 +1880,29 @@
 						class: "soft",
 						children: i.value === null ? `${Y(s, 3)} (dark) to ${Y(c, 3)} (bright)` : `here ${Y(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ X(Xt, {
+					/* @__PURE__ */ X(Zt, {
 						name: n,
-						make: () => Kt(u, yn, a, qt())
+						make: () => qt(u, bn, a, Jt())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function xn(e, t) {
+	function Sn(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function Sn(e) {
+	function Cn(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; xn(n, e) !== 1;) n++;
+		for (; Sn(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function Cn(e) {
+	function wn(e) {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
@@ -1906,9 +1910,9 @@
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 	}
-	var wn = .02, Tn = 2e4;
-	function En(e, [t, n]) {
-		let r = Math.max(1, Math.floor(e.length / Tn)), i = [];
+	var Tn = .02, En = 2e4;
+	function Dn(e, [t, n]) {
+		let r = Math.max(1, Math.floor(e.length / En)), i = [];
 		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 		i.sort((e, t) => e - t);
 		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -1919,30 +1923,30 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, wn * e.length) ? p : [t, n];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Tn * e.length) ? p : [t, n];
 	}
-	var [Dn, On] = [.12, 100];
-	function kn(e) {
-		let t = Cn(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > On)) return !1;
+	var [On, kn] = [.12, 100];
+	function An(e) {
+		let t = wn(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > kn)) return !1;
 		let [n, r] = [0, 0];
 		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-		let [i, a] = En(e, t);
-		return n / r < Dn && i === t[0] && a === t[1];
+		let [i, a] = Dn(e, t);
+		return n / r < On && i === t[0] && a === t[1];
 	}
-	var An = /* @__PURE__ */ new WeakMap();
-	function jn(e) {
-		let t = An.get(e);
-		return t || An.set(e, t = {
+	var jn = /* @__PURE__ */ new WeakMap();
+	function Mn(e) {
+		let t = jn.get(e);
+		return t || jn.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function Mn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = Sn(a), s = i.map((e) => {
-			let t = Cn(e) ?? [0, 1];
-			return r ? En(e, t) : t;
+	function Nn(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = Cn(a), s = i.map((e) => {
+			let t = wn(e) ?? [0, 1];
+			return r ? Dn(e, t) : t;
 		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 		for (let e = 0; e < a; e++) {
 			let t = o[e], [n, r] = [!0, !1];
@@ -1970,9 +1974,9 @@
 			half: h(d, 1)
 		};
 	}
-	var Nn = /* @__PURE__ */ new WeakMap();
-	function Pn(e) {
-		let t = Nn.get(e);
+	var Pn = /* @__PURE__ */ new WeakMap();
+	function Fn(e) {
+		let t = Pn.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -1997,17 +2001,17 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return Nn.set(e, i), i;
+		return Pn.set(e, i), i;
 	}
-	function Fn(e, t) {
-		let n = e.length, r = Sn(n), i = new Float32Array(3 * n), a = 0;
+	function In(e, t) {
+		let n = e.length, r = Cn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = In(e[n], t[n]);
+			let [s, c, l] = Ln(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2029,7 +2033,7 @@
 			]
 		};
 	}
-	function In(e, t) {
+	function Ln(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2037,16 +2041,8 @@
 			Math.cos(r) * Math.cos(n)
 		];
 	}
-	// src/state/csv.ts
-	function Ln(e) {
-		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
-		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
-	}
-	function Rn(e) {
-		return `${e.map(Ln).join(",")}\n`;
-	}
 	// src/points/camera.ts
-	var zn = [
+	var Rn = [
 		1,
 		0,
 		0,
@@ -2057,7 +2053,7 @@
 		0,
 		1
 	];
-	function Bn(e, t) {
+	function zn(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2069,9 +2065,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Vn(e, t, n) {
+	function Bn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Bn(Bn([
+		return zn(zn([
 			1,
 			0,
 			0,
@@ -2093,11 +2089,11 @@
 			r
 		]), e);
 	}
-	function Hn(e, t) {
+	function Vn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Vn(zn, n, r);
+		return Bn(Rn, n, r);
 	}
-	function Un(e, t, n, r, i) {
+	function Hn(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2105,7 +2101,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Wn(e, t, n, r, i) {
+	function Un(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2122,7 +2118,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of Pn(e)) {
+		if (e.shape === "space") for (let [t, r, i] of Fn(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2144,7 +2140,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function Gn(e, t, n, r, i) {
+	function Wn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2152,11 +2148,154 @@
 			shift: [o + (e.shift[0] - o) * a, s + (e.shift[1] - s) * a]
 		};
 	}
+	// src/points/coast.ts
+	var Gn = [
+		"coast",
+		"borders",
+		"states"
+	], Kn = 61;
+	function qn(e) {
+		let t = JSON.parse(e), n = (e) => {
+			let [n, r, i] = [
+				0,
+				0,
+				0
+			], a = () => {
+				let [t, r] = [0, 1];
+				for (;;) {
+					let i = e.charCodeAt(n++) - Kn;
+					if (t += r * (i & 31), i < 32) return t;
+					r *= 32;
+				}
+			}, o = () => {
+				let e = a();
+				return e % 2 ? -(e + 1) / 2 : e / 2;
+			}, s = [];
+			for (; n < e.length;) {
+				let e = [];
+				for (let n = a(); n > 0; n--) r += o(), i += o(), e.push(r / t.grid, i / t.grid);
+				s.push(e);
+			}
+			return s;
+		};
+		return {
+			coast: n(t.coast),
+			borders: n(t.borders),
+			states: n(t.states)
+		};
+	}
+	function Jn([e, t], [n, r]) {
+		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
+	}
+	var Yn = class {
+		values = [];
+		starts = /* @__PURE__ */ new Set();
+		add(e, t, n, r) {
+			r && this.starts.add(this.values.length / 3), this.values.push(e, t, n);
+		}
+		shore(e) {
+			return {
+				kind: e,
+				positions: Float32Array.from(this.values),
+				starts: this.starts
+			};
+		}
+	}, Xn = 2;
+	function Zn(e) {
+		return Gn.map((t) => {
+			let n = new Yn();
+			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Xn));
+				for (let r = 1; r <= s; r++) n.add(...Ln(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			}
+			return n.shore(t);
+		});
+	}
+	function Qn(e, { middle: t, half: n }, r, i) {
+		let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
+		return Gn.map((i) => {
+			let c = new Yn();
+			for (let l of e[i]) {
+				let e = !0;
+				for (let i = 2; i < l.length; i += 2) {
+					let [u, d, f, p] = [
+						l[i - 2],
+						l[i - 1],
+						l[i],
+						l[i + 1]
+					], m = [u, f].map((e) => Math.floor((e - r) / 360));
+					for (let i = Math.min(...m); i <= Math.max(...m); i++) {
+						let [l, h] = [u - 360 * i, f - 360 * i], g = (e) => (e - l) / (h - l), _ = [
+							0,
+							1,
+							...[
+								r,
+								r + 360,
+								...a
+							].map(g).filter((e) => e > 0 && e < 1)
+						].sort((e, t) => e - t);
+						for (let i = 1; i < _.length; i++) {
+							let [a, u] = [l + (h - l) * _[i - 1], l + (h - l) * _[i]], f = (a + u) / 2;
+							if (f < r || f > r + 360 || o(f)) {
+								e = !0;
+								continue;
+							}
+							let m = (e, r, i) => c.add((s(e) - t[0]) / n[0], (d + (p - d) * r - t[1]) / n[1], 0, i);
+							e && m(a, _[i - 1], !0), m(u, _[i], !1), e = !1;
+						}
+						m[0] !== m[1] && (e = !0);
+					}
+				}
+			}
+			return c.shore(i);
+		});
+	}
+	var [$n, er] = [7, 400];
+	function tr(e, t) {
+		return t <= er && (e !== "states" || t >= $n);
+	}
+	function nr({ positions: e, starts: t }, n, r, i, a) {
+		let o = [], [s, c, l, u] = [
+			0,
+			0,
+			!0,
+			!1
+		];
+		for (let d = 0; d < e.length / 3; d++) {
+			let [f, p, m] = Hn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
+				f,
+				p,
+				h
+			];
+		}
+		return o.join("");
+	}
+	// src/state/coast.ts
+	var rr = Re(null), ir = !1;
+	async function ar(e) {
+		if (!ir) {
+			ir = !0;
+			try {
+				rr.value = qn(await e());
+			} catch {
+				ir = !1;
+			}
+		}
+	}
+	// src/state/csv.ts
+	function or(e) {
+		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
+		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
+	}
+	function sr(e) {
+		return `${e.map(or).join(",")}\n`;
+	}
 	// src/points/raster.ts
-	var { fround: Kn } = Math;
-	function qn(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: cr } = Math;
+	function lr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Kn), u = Kn(a.scale[0]), d = Kn(a.scale[1]), f = Kn(t / 2 + a.shift[0]), p = Kn(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pn(o), v = (o - 1) / 2;
+		let l = a.turn.map(cr), u = cr(a.scale[0]), d = cr(a.scale[1]), f = cr(t / 2 + a.shift[0]), p = cr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = mn(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2174,8 +2313,8 @@
 			}
 		}
 	}
-	function Jn(e) {
-		let t = e.getContext("2d", { alpha: !1 }), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
+	function ur(e) {
+		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
 			setCloud: (e) => r = e,
@@ -2184,13 +2323,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (qn(new Uint32Array(n.data.buffer), e, r, i, a, o, dn(s, 255), c), t.putImageData(n, 0, 0));
+				r && (lr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? fn(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Yn(e, t, n, r, i) {
+	function dr(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2198,21 +2337,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function Xn(e, t, n, r, i, a, o) {
+	function fr(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Yn(e, t, n, r, (e, t, n) => {
+		return dr(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Zn(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Qn(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Yn(e, t, n, r, (e, t, n) => {
+	function pr(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = mr(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return dr(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Qn(e, t, n) {
+	function mr(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2229,10 +2368,9 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var $n = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", er = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", tr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function nr(e, t, n) {
+	var hr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", gr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", _r = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function vr(e, t, n) {
 		let r = e.getContext("webgl2", {
-			alpha: !1,
 			antialias: !1,
 			depth: !1,
 			preserveDrawingBuffer: !0,
@@ -2240,10 +2378,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (tr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (_r.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, $n], [r.FRAGMENT_SHADER, er]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, hr], [r.FRAGMENT_SHADER, gr]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2273,12 +2411,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = fn(i);
-				if (r.clearColor(o / 255, s / 255, l / 255, 1), r.clear(r.COLOR_BUFFER_BIT), !d) return;
+				let [o, s, l] = pn(i ?? "#000000");
+				if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(pn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				p.set(mn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2287,8 +2425,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var rr = 25e4, ir = 4e5, ar = 12, or = [58, 40], sr = [44, 40], cr = 460;
-	function lr(e) {
+	var yr = 25e4, br = 4e5, xr = 12, Sr = [58, 40], Cr = [44, 40], wr = 460;
+	function Tr(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = U(null), l = U(null), u = q(null), d = q({
 			width: 0,
 			height: 0
@@ -2303,24 +2441,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n } = v.current, r = l.current.kind === "cpu" && e.isMoving ? rr : Infinity;
-				l.current.draw(u.peek(), ur(n * g.current), ut[t], r);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? yr : Infinity;
+				l.current.draw(u.peek(), Er(n * g.current), r ? null : ut[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > rr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > yr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < cr ? sr : or;
-			b(Wn(e, d.peek(), dr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < wr ? Cr : Sr;
+			b(Un(e, d.peek(), Dr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		H(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = nr(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Jn(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = vr(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= ur(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), H(() => {
@@ -2347,10 +2485,14 @@
 			l.current?.setCloud(t), l.current?.setPaint(n), h.value = null, d.peek().width && x();
 		}, [t, a]), H(() => {
 			l.current?.setPaint(n), y();
-		}, [n]), H(y, [r, o]), e.handle.current = {
+		}, [n]), H(y, [
+			r,
+			o,
+			e.shores
+		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(Gn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => Er(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Wn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => Ur(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2372,13 +2514,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= ir && O(n);
+				e.pointerType === "mouse" && t.count <= br && te(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(Gn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Wn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2395,7 +2537,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Vn(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Bn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2409,23 +2551,23 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Zn(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Xn(t, n, u.peek(), d.peek(), a[0], a[1], ar * g.current));
-		}, ee = U(0), O = (e) => {
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(pr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(fr(t, n, u.peek(), d.peek(), a[0], a[1], xr * g.current));
+		}, ee = U(0), te = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = Xn(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], ar * g.current);
+				let t = fr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], xr * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
 					y: e[1] / g.current
 				};
 			});
-		}, k = (e) => {
+		}, O = (e) => {
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(Gn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-		}, A = (r) => {
+			b(Wn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		}, k = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
 				ArrowLeft: [i, 0],
@@ -2439,17 +2581,17 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Vn(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Bn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(Xn(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(fr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
-		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
+		}, A = h.value && !m.value ? e.hint(h.value.point) : null, j = g.current, M = u.value;
 		return /* @__PURE__ */ X("div", {
 			ref: c,
 			class: `cloud ${i}`,
@@ -2463,55 +2605,81 @@
 			onPointerUp: D,
 			onPointerCancel: D,
 			onPointerLeave: () => h.value = null,
-			onWheel: k,
-			onKeyDown: A,
-			children: [N && d.value.width > 0 && /* @__PURE__ */ X(fr, {
-				cloud: t,
-				camera: N,
-				size: d.value,
-				ratio: M,
-				names: s,
-				marks: e.marks,
-				picked: e.picked,
-				drawing: m.value,
-				theme: r,
-				logs: e.logs,
-				degrees: e.degrees,
-				outlines: e.outlines,
-				ground: e.ground
-			}), j && h.value && /* @__PURE__ */ X("div", {
-				class: "tip",
-				style: {
-					left: `${Math.min(h.value.x + 14, d.value.width / M - 230)}px`,
-					top: `${Math.min(h.value.y + 14, d.value.height / M - 90)}px`
-				},
-				children: [/* @__PURE__ */ X("b", { children: [/* @__PURE__ */ X("i", { style: { background: j.colour } }), j.title] }), /* @__PURE__ */ X("span", { children: j.text })]
-			})]
+			onWheel: O,
+			onKeyDown: k,
+			children: [
+				M && d.value.width > 0 && e.shores && /* @__PURE__ */ X(Or, {
+					cloud: t,
+					shores: e.shores,
+					camera: M,
+					size: d.value,
+					ratio: j
+				}),
+				M && d.value.width > 0 && /* @__PURE__ */ X(kr, {
+					cloud: t,
+					camera: M,
+					size: d.value,
+					ratio: j,
+					names: s,
+					marks: e.marks,
+					picked: e.picked,
+					drawing: m.value,
+					theme: r,
+					logs: e.logs,
+					degrees: e.degrees,
+					outlines: e.outlines,
+					ground: e.ground
+				}),
+				A && h.value && /* @__PURE__ */ X("div", {
+					class: "tip",
+					style: {
+						left: `${Math.min(h.value.x + 14, d.value.width / j - 230)}px`,
+						top: `${Math.min(h.value.y + 14, d.value.height / j - 90)}px`
+					},
+					children: [/* @__PURE__ */ X("b", { children: [/* @__PURE__ */ X("i", { style: { background: A.colour } }), A.title] }), /* @__PURE__ */ X("span", { children: A.text })]
+				})
+			]
 		});
 	}
-	function ur(e) {
+	function Er(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function dr(e) {
-		if (e.shape === "plane") return zn;
-		if (e.shape === "space") return Vn(zn, .6, .4);
+	function Dr(e) {
+		if (e.shape === "plane") return Rn;
+		if (e.shape === "space") return Bn(Rn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Hn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Vn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function fr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
+	function Or({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i;
+		return /* @__PURE__ */ X("svg", {
+			class: "under",
+			width: r.width / i,
+			height: r.height / i,
+			"aria-hidden": "true",
+			children: /* @__PURE__ */ X("g", {
+				class: "shores",
+				children: t.map((e) => tr(e.kind, o) && /* @__PURE__ */ X("path", {
+					class: e.kind,
+					d: nr(e, n, r, i, a)
+				}, e.kind))
+			})
+		});
+	}
+	function kr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
 		let [p, m] = [n.width / r, n.height / r], h = (e, i, a) => {
-			let [o, s, c] = Un(t, n, e, i, a);
+			let [o, s, c] = Hn(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = W(() => mr(o.map((e) => ({
+		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = W(() => jr(o.map((e) => ({
 			mark: e,
 			at: h(e.x, e.y, e.z)
 		})), p, m, e.shape === "sphere"), [
@@ -2525,31 +2693,31 @@
 			height: m,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ X(Sr, {
+				e.shape === "plane" && f && /* @__PURE__ */ X(zr, {
 					ground: f,
-					plane: hr(e, t, n, r)
+					plane: Mr(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ X(xr, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(Rr, {
 					outlines: d,
-					plane: hr(e, t, n, r),
+					plane: Mr(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(yr, {
-					plane: hr(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ X(Ir, {
+					plane: Mr(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(Cr, {
+				e.shape === "space" && /* @__PURE__ */ X(Br, {
 					cloud: e,
 					names: i,
 					pixel: h,
 					width: p,
 					height: m
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(wr, {
+				e.shape === "sphere" && /* @__PURE__ */ X(Vr, {
 					camera: t,
 					size: n,
 					pixel: h
@@ -2558,9 +2726,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ X("rect", {
-						x: -pr(e),
+						x: -Ar(e),
 						y: "-10",
-						width: 2 * pr(e),
+						width: 2 * Ar(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -2583,18 +2751,18 @@
 			]
 		});
 	}
-	function pr(e) {
+	function Ar(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function mr(e, t, n, r) {
+	function jr(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > pr(t) + pr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Ar(t) + Ar(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function hr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function Mr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -2602,26 +2770,26 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function gr(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = $t(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
+	function Nr(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = en(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
 		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, _r((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, Pr((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function _r(e, t, n) {
+	function Pr(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function vr(e, t, n) {
+	function Fr(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
-		return en(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
+		return tn(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
 	}
-	function yr({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? gr(o(0), o(u), f[0], a.breaks) : i[0] ? vr(o(0), o(u), f[0]) : $t(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = i[1] ? vr(s(d), s(0), f[1]) : $t(s(d), s(0), f[1]).map((e) => [e, a ? _r(e, "N", "S") : Y(e, 6)]), h = 0;
+	function Ir({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? Nr(o(0), o(u), f[0], a.breaks) : i[0] ? Fr(o(0), o(u), f[0]) : en(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = i[1] ? Fr(s(d), s(0), f[1]) : en(s(d), s(0), f[1]).map((e) => [e, a ? Pr(e, "N", "S") : Y(e, 6)]), h = 0;
 		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [c(e - h), c(e - h + n)];
 			return h += t - e - n, {
@@ -2687,31 +2855,31 @@
 			]
 		})] });
 	}
-	function br({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function Lr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function xr({ outlines: e, plane: t, theme: n }) {
+	function Rr({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: br(e, 1, t),
+					d: Lr(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: br(e, 2, t),
+					d: Lr(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function Sr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function zr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2727,8 +2895,8 @@
 			})
 		});
 	}
-	function Cr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = Pn(e), [s, c] = n(...a);
+	function Br({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = Fn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
 			children: o.map((e, a) => {
@@ -2747,7 +2915,7 @@
 			})
 		});
 	}
-	function wr({ camera: e, size: t, pixel: n }) {
+	function Vr({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2764,12 +2932,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...In(i, a));
+				let [e, o, s] = n(...Ln(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...In(e, t));
+			let [i, a, o] = n(...Ln(e, t));
 			return o > 0 && /* @__PURE__ */ X("text", {
 				x: i + 3,
 				y: a - 3,
@@ -2789,14 +2957,14 @@
 			]
 		});
 	}
-	var Tr = 2e4;
-	function Er(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Kt(e.querySelector(".over"), l, u + 30, ut[i]), f = Gt("g", {});
-		if (n.count <= Tr) {
-			let e = ur(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var Hr = 2e4;
+	function Ur(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = qt(e.querySelector(".over"), l, u + 30, ut[i]), f = Kt("g", {});
+		if (n.count <= Hr) {
+			let e = Er(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Un(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Hn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -2805,7 +2973,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Gt("path", {
+				f.append(Kt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -2813,24 +2981,26 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Gt("image", {
+		} else f.append(Kt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
 		}));
 		let p = d.querySelector(".ground");
 		p ? p.after(f) : d.querySelector("rect").after(f);
-		let m = Gt("text", {
+		let m = e.querySelector(".under");
+		m && f.before(qt(m, l, u, ut[i]).querySelector(".shores"));
+		let h = Kt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
 			"font-family": "system-ui, sans-serif",
 			fill: i === "light" ? "#565d66" : "#a9b1ba"
 		});
-		return m.textContent = t, d.append(m), d;
+		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Dr(e, t) {
+	function Wr(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -2849,11 +3019,11 @@
 			squares: i
 		};
 	}
-	function Or(e, t, n) {
+	function Gr(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Dr(i.values, t), Dr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Wr(i.values, t), Wr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -2864,7 +3034,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function kr(e, t, n) {
+	function Kr(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -2874,11 +3044,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function Ar(e) {
+	function qr(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var jr = class extends Error {
+	var Jr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2888,9 +3058,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function Mr({ error: e, code: t }) {
+	function Yr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof jr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof Jr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -2901,7 +3071,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Nr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Xr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -2934,21 +3104,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Pr(e)
-						}) : Pr(e)
+							children: Zr(e)
+						}) : Zr(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Pr(e) {
+	function Zr(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var Fr = 60;
-	function Ir({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Ar(r.rows), Ar(c)];
+	var Qr = 60;
+	function $r({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [qr(r.rows), qr(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -2983,7 +3153,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Nr, {
+				/* @__PURE__ */ X(Xr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -2991,14 +3161,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Or(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: Gr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Nr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Xr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3007,7 +3177,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: kr(n, r.rows, c).slice(0, Fr).map((e) => [
+					rows: Kr(n, r.rows, c).slice(0, Qr).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3019,7 +3189,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var Lr = {
+	var ei = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3033,35 +3203,35 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function Rr({ name: e }) {
+	function ti({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: Lr[e] })
+			children: /* @__PURE__ */ X("path", { d: ei[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var zr = 40, Br = 16, Vr = 200;
-	function Hr(e, t) {
+	var ni = 40, ri = 16, ii = 200;
+	function ai(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ur({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Nt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Hr(d, /^(lon|lng|long|longitude)$/i), p = Hr(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function oi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Pt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = ai(d, /^(lon|lng|long|longitude)$/i), p = ai(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
 			x,
 			S,
 			...C ? [C] : []
-		], ee = W(() => D.map((e) => !y && !b && !T && kn(e.values)), [
+		], ee = W(() => D.map((e) => !y && !b && !T && An(e.values)), [
 			x,
 			S,
 			C,
 			b,
 			T
-		]), O = t.log === "no" ? D.map(() => !1) : ee, k = t.log !== "no" && ee.includes(!0), A = W(() => b ? Fn(f.values, p.values) : Mn(D.map((e, t) => O[t] ? jn(e) : e), {
+		]), te = t.log === "no" ? D.map(() => !1) : ee, O = t.log !== "no" && ee.includes(!0), k = W(() => b ? In(f.values, p.values) : Nn(D.map((e, t) => te[t] ? Mn(e) : e), {
 			isEqual: T,
 			stretch: y?.stretch,
 			isEdged: E
@@ -3072,97 +3242,112 @@
 			C,
 			T,
 			E,
-			k
-		]), j = q(null), M = q(null), N = c.find((e) => e.key === w);
+			O
+		]), A = y ? y.degrees : !b && x === f && S === p && !C ? { breaks: [] } : void 0, j = b || A !== void 0;
+		H(() => {
+			j && e.coast && ar(e.coast);
+		}, [j]);
+		let M = W(() => {
+			if (!j || !rr.value) return null;
+			if (b) return Zn(rr.value);
+			let [e, t] = [x, S].map((e) => wn(e.values)), n = A.breaks;
+			if (!e || !t) return null;
+			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
+			return Jn([e[0], r], t) ? Qn(rr.value, k, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+		}, [
+			rr.value,
+			k,
+			j
+		]), N = q(null), P = q(null), ne = c.find((e) => e.key === w);
 		H(() => {
 			let e = new AbortController();
-			return M.value = null, (async () => {
+			return P.value = null, (async () => {
 				try {
-					if (N) {
-						let t = await N.load(e.signal);
-						e.signal.aborted || (j.value = t);
+					if (ne) {
+						let t = await ne.load(e.signal);
+						e.signal.aborted || (N.value = t);
 					} else {
 						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
-						j.value = e ? bt(e) : null;
+						N.value = e ? bt(e) : null;
 					}
 				} catch (t) {
-					e.signal.aborted || ([M.value, j.value] = [t, null]);
+					e.signal.aborted || ([P.value, N.value] = [t, null]);
 				}
 			})(), () => e.abort();
-		}, [w, N?.version]);
-		let P = q(null), F = q([]), I = q(/* @__PURE__ */ new Set()), L = q(-1), te = q("move"), R = q(0), ne = U(null), re = q(/* @__PURE__ */ new Map()), z = q(null), ie = j.value, B = W(() => ie && re.value.size ? {
-			...ie,
-			groups: ie.groups.map((e) => ({
+		}, [w, ne?.version]);
+		let F = q(null), re = q([]), I = q(/* @__PURE__ */ new Set()), L = q(-1), ie = q("move"), R = q(0), ae = U(null), z = q(/* @__PURE__ */ new Map()), oe = q(null), se = N.value, B = W(() => se && z.value.size ? {
+			...se,
+			groups: se.groups.map((e) => ({
 				...e,
-				name: re.value.get(e.number) ?? e.name
+				name: z.value.get(e.number) ?? e.name
 			}))
-		} : ie, [ie, re.value]);
+		} : se, [se, z.value]);
 		H(() => {
-			I.value = /* @__PURE__ */ new Set(), re.value = /* @__PURE__ */ new Map();
-		}, [ie?.title]);
-		let ae = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), oe = W(() => Kr(A, s.rows, B, P.value, I.value, a), [
-			A,
+			I.value = /* @__PURE__ */ new Set(), z.value = /* @__PURE__ */ new Map();
+		}, [se?.title]);
+		let ce = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), le = W(() => li(k, s.rows, B, F.value, I.value, a), [
+			k,
 			B,
-			P.value,
+			F.value,
 			I.value,
 			a
-		]), se = W(() => P.value ? P.value.reduce((e, t) => e + t, 0) : 0, [P.value]), ce = W(() => qr(A, B, I.value, a), [
-			A,
+		]), ue = W(() => F.value ? F.value.reduce((e, t) => e + t, 0) : 0, [F.value]), V = W(() => ui(k, B, I.value, a), [
+			k,
 			B,
 			I.value,
 			a
-		]), le = W(() => L.value < 0 ? -1 : A.rowOf.indexOf(L.value), [A, L.value]), ue = (e, t, n) => {
-			let r = t === "replace" || !P.value ? new Uint8Array(s.rows) : P.value.slice();
+		]), de = W(() => L.value < 0 ? -1 : k.rowOf.indexOf(L.value), [k, L.value]), fe = (e, t, n) => {
+			let r = t === "replace" || !F.value ? new Uint8Array(s.rows) : F.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
 			De(() => {
-				P.value = i ? r : null;
+				F.value = i ? r : null;
 				let e = {
 					replace: "",
 					add: "and ",
 					subtract: "without "
 				}[t];
-				F.value = i ? t === "replace" ? [n] : [...F.value, `${e}${n}`] : [];
-			}), jt(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-		}, V = () => De(() => [P.value, F.value, L.value] = [
+				re.value = i ? t === "replace" ? [n] : [...re.value, `${e}${n}`] : [];
+			}), Mt(i ? `${J(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+		}, pe = () => De(() => [F.value, re.value, L.value] = [
 			null,
 			[],
 			-1
-		]), de = () => {
-			if (!P.value) return;
-			let e = P.value.map((e, t) => e || ae(t) ? 0 : 1);
-			P.value = e.includes(1) ? e : null, F.value = [...F.value, "inverted"];
-		}, fe = function* (e) {
+		]), me = () => {
+			if (!F.value) return;
+			let e = F.value.map((e, t) => e || ce(t) ? 0 : 1);
+			F.value = e.includes(1) ? e : null, re.value = [...re.value, "inverted"];
+		}, he = function* (e) {
 			for (let t = 0; t < s.rows; t++) B.groupOf[t] === e && (yield t);
-		}, pe = () => {
-			if (!P.value || !B) return;
+		}, ge = () => {
+			if (!F.value || !B) return;
 			let e = new Set(I.value);
-			P.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (I.value = e);
-		}, me = (e) => {
+			F.value.forEach((t, n) => t && e.add(B.groupOf[n])), e.size < B.groups.length && (I.value = e);
+		}, _e = (e) => {
 			if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 			let t = {
-				l: () => te.value = "lasso",
-				b: () => te.value = "box",
-				m: () => te.value = "move",
-				i: de,
-				h: pe,
-				Escape: V,
-				f: () => ne.current?.fit()
+				l: () => ie.value = "lasso",
+				b: () => ie.value = "box",
+				m: () => ie.value = "move",
+				i: me,
+				h: ge,
+				Escape: pe,
+				f: () => ae.current?.fit()
 			}[e.key];
 			t && (e.preventDefault(), t());
-		}, he = i?.value;
+		}, ve = i?.value;
 		H(() => {
-			if (!he || !B) return;
-			let e = B.groups.findIndex((e) => e.number === he.group);
-			e >= 0 && ue(fe(e), "replace", `cluster ${B.groups[e].name}`);
-		}, [he]);
-		let ge = R.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), _e = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), ve = s.columns.find((t) => t.name === e.id), ye = (t) => e.titleOf ? e.titleOf(t) : ve ? String(ve.kind === "text" ? ve.values[t] : Y(ve.values[t], 12)) : `row ${J(t + 1)}`, be = (e) => {
+			if (!ve || !B) return;
+			let e = B.groups.findIndex((e) => e.number === ve.group);
+			e >= 0 && fe(he(e), "replace", `cluster ${B.groups[e].name}`);
+		}, [ve]);
+		let ye = R.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), be = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : Y(e.values[t], 6)}`).join(" · "), xe = s.columns.find((t) => t.name === e.id), Se = (t) => e.titleOf ? e.titleOf(t) : xe ? String(xe.kind === "text" ? xe.values[t] : Y(xe.values[t], 12)) : `row ${J(t + 1)}`, Ce = (e) => {
 			let t = B?.groups[B.groupOf[e]];
 			return t ? t.name : "";
-		}, xe = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${B ? `, coloured by ${B.title}` : ""}; ${J(s.rows)} rows`, Se = `${xe}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${se ? ` ${J(se)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		}, we = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${B ? `, coloured by ${B.title}` : ""}; ${J(s.rows)} rows`, Te = `${we}.${B?.groups.length ? ` ${B.groups.length} groups; the list beside the picture has them all.` : ""}${ue ? ` ${J(ue)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 		return /* @__PURE__ */ X("div", {
 			class: "scene",
-			onKeyDown: me,
+			onKeyDown: _e,
 			children: [
 				/* @__PURE__ */ X("section", {
 					class: "card picture",
@@ -3170,7 +3355,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(Gr, {
+							children: [r, /* @__PURE__ */ X(ci, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3187,35 +3372,36 @@
 							class: "framed",
 							children: [/* @__PURE__ */ X("div", {
 								class: "stage",
-								children: /* @__PURE__ */ X(lr, {
-									cloud: A,
-									paint: oe,
+								children: /* @__PURE__ */ X(Tr, {
+									cloud: k,
+									paint: le,
 									theme: a,
-									tool: te.value,
+									tool: ie.value,
 									isEqual: T || y?.stretch !== void 0,
-									pointWidth: ge,
+									pointWidth: ye,
 									degrees: y?.degrees,
+									shores: M,
 									ground: y?.ground,
 									outlines: B && y?.outlines && y.outlines.filter(({ group: e }) => !I.value.has(e)),
 									names: [
 										0,
 										1,
 										2
-									].map((e) => D[e] ? `${D[e].name}${O[e] ? " (log)" : ""}` : ""),
-									logs: O,
-									summary: Se,
-									caption: xe,
-									marks: ce,
-									picked: le,
+									].map((e) => D[e] ? `${D[e].name}${te[e] ? " (log)" : ""}` : ""),
+									logs: te,
+									summary: Te,
+									caption: we,
+									marks: V,
+									picked: de,
 									forced: t.renderer,
-									handle: ne,
-									onSelect: (e, t, n) => ue(Wr(e, (e) => A.rowOf[e]), t, n),
-									onPick: (e) => L.value = e < 0 ? -1 : A.rowOf[e],
+									handle: ae,
+									onSelect: (e, t, n) => fe(si(e, (e) => k.rowOf[e]), t, n),
+									onPick: (e) => L.value = e < 0 ? -1 : k.rowOf[e],
 									hint: (e) => {
-										let t = A.rowOf[e], n = B?.groups.length ? be(t) : "";
+										let t = k.rowOf[e], n = B?.groups.length ? Ce(t) : "";
 										return {
-											title: n && n !== "no cluster" && n !== "no value" ? `${N ? "Cluster " : ""}${n} · ${ye(t)}` : ye(t),
-											text: _e(t),
+											title: n && n !== "no cluster" && n !== "no value" ? `${ne ? "Cluster " : ""}${n} · ${Se(t)}` : Se(t),
+											text: be(t),
 											colour: St(B, t, a)
 										};
 									}
@@ -3243,32 +3429,32 @@
 										]
 									].map(([e, t, n]) => /* @__PURE__ */ X("button", {
 										type: "button",
-										"aria-pressed": te.value === e,
+										"aria-pressed": ie.value === e,
 										title: n,
 										"aria-label": n,
-										onClick: () => te.value = e,
-										children: /* @__PURE__ */ X(Rr, { name: t })
+										onClick: () => ie.value = e,
+										children: /* @__PURE__ */ X(ti, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
-										onClick: () => ne.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(Rr, { name: "plus" })
+										onClick: () => ae.current?.zoom(1.5),
+										children: /* @__PURE__ */ X(ti, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
-										onClick: () => ne.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(Rr, { name: "minus" })
+										onClick: () => ae.current?.zoom(1 / 1.5),
+										children: /* @__PURE__ */ X(ti, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
-										onClick: () => ne.current?.fit(),
-										children: /* @__PURE__ */ X(Rr, { name: "fit" })
+										onClick: () => ae.current?.fit(),
+										children: /* @__PURE__ */ X(ti, { name: "fit" })
 									})
 								]
 							})]
@@ -3281,27 +3467,27 @@
 									min: "1",
 									max: "15",
 									step: "1",
-									value: ge,
+									value: ye,
 									onInput: (e) => R.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ X(Xt, {
+								/* @__PURE__ */ X(Zt, {
 									name: o,
-									make: () => ne.current.svg(),
-									fail: (e) => M.value = e
+									make: () => ae.current.svg(),
+									fail: (e) => P.value = e
 								}),
 								/* @__PURE__ */ X("span", {
 									class: "note",
-									children: te.value === "move" ? A.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: ie.value === "move" ? k.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						A.missing > 0 && /* @__PURE__ */ X("p", {
+						k.missing > 0 && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [J(A.missing), " rows have a missing value in these columns and are not drawn."]
+							children: [J(k.missing), " rows have a missing value in these columns and are not drawn."]
 						}),
-						(A.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
+						(k.beyond > 0 || t.edge === "no") && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [A.beyond > 0 ? `${J(A.beyond)} ${A.beyond === 1 ? "row lies" : "rows lie"} farther out and ${A.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
+							children: [k.beyond > 0 ? `${J(k.beyond)} ${k.beyond === 1 ? "row lies" : "rows lie"} farther out and ${k.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
@@ -3310,51 +3496,51 @@
 						}),
 						ee.includes(!0) && /* @__PURE__ */ X("p", {
 							class: "note",
-							children: [k ? `${D.filter((e, t) => O[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
+							children: [O ? `${D.filter((e, t) => te[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ X("button", {
 								type: "button",
 								class: "link",
-								onClick: () => n({ log: k ? "no" : null }),
-								children: k ? "Draw values as they are" : "Draw crowded values by their logarithm"
+								onClick: () => n({ log: O ? "no" : null }),
+								children: O ? "Draw values as they are" : "Draw crowded values by their logarithm"
 							})]
 						}),
 						y?.note && /* @__PURE__ */ X("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Mr, { error: M.value })
+						/* @__PURE__ */ X(Yr, { error: P.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						L.value >= 0 && /* @__PURE__ */ X(Qr, {
+						L.value >= 0 && /* @__PURE__ */ X(hi, {
 							suffix: u,
 							columns: s,
 							row: L.value,
-							title: ye(L.value),
-							cluster: B?.groups.length ? `${mt(B.title)}: ${be(L.value)}` : "",
+							title: Se(L.value),
+							cluster: B?.groups.length ? `${mt(B.title)}: ${Ce(L.value)}` : "",
 							probability: B?.probability?.[L.value] ?? null,
 							close: () => L.value = -1
 						}),
-						B && B.groups.length > 0 && /* @__PURE__ */ X(Jr, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(di, {
 							suffix: u,
 							grouping: B,
 							rows: s.rows,
 							theme: a,
 							hidden: I.value,
-							isOfJob: N !== void 0,
+							isOfJob: ne !== void 0,
 							hide: (e) => I.value = e,
-							rename: (e, t) => re.value = new Map(re.value).set(e, t),
-							choose: (e, t) => ue(fe(e), t, `${N ? "cluster " : `${B.title} `}${B.groups[e].name}`)
+							rename: (e, t) => z.value = new Map(z.value).set(e, t),
+							choose: (e, t) => fe(he(e), t, `${ne ? "cluster " : `${B.title} `}${B.groups[e].name}`)
 						}),
-						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(Xr, {
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(pi, {
 							suffix: u,
 							outliers: B.outliers,
-							titleOf: ye,
+							titleOf: Se,
 							pick: (e) => L.value = e,
-							choose: () => ue(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+							choose: () => fe(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						B?.scale && /* @__PURE__ */ X(Zr, {
+						B?.scale && /* @__PURE__ */ X(mi, {
 							title: B.title,
 							...B.scale,
 							theme: a
@@ -3375,39 +3561,39 @@
 						})
 					]
 				}),
-				z.value && /* @__PURE__ */ X(Ir, {
+				oe.value && /* @__PURE__ */ X($r, {
 					suffix: u,
 					columns: s,
 					grouping: B,
-					kept: z.value,
-					chosen: P.value,
-					recipe: F.value.join(", "),
-					close: () => z.value = null
+					kept: oe.value,
+					chosen: F.value,
+					recipe: re.value.join(", "),
+					close: () => oe.value = null
 				}),
-				P.value && /* @__PURE__ */ X($r, {
-					keep: () => z.value = {
-						rows: P.value,
-						recipe: F.value.join(", ")
+				F.value && /* @__PURE__ */ X(gi, {
+					keep: () => oe.value = {
+						rows: F.value,
+						recipe: re.value.join(", ")
 					},
 					source: e,
-					titleOf: ye,
+					titleOf: Se,
 					columns: s,
-					chosen: P.value,
-					total: se,
-					recipe: F.value,
-					grouping: N ? B : null,
-					clear: V,
-					invert: de,
+					chosen: F.value,
+					total: ue,
+					recipe: re.value,
+					grouping: ne ? B : null,
+					clear: pe,
+					invert: me,
 					pick: (e) => L.value = e,
 					picked: L.value
 				})
 			]
 		});
 	}
-	function* Wr(e, t) {
+	function* si(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Gr({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function ci({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3453,11 +3639,11 @@
 			] })
 		] });
 	}
-	function Kr(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => dn(xt(e, a), 255)) ?? [], c = dn(St(n && !n.scale ? {
+	function li(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => fn(xt(e, a), 255)) ?? [], c = fn(St(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => dn(pt(t / 255, a), 255)), u = dn(pt(NaN, a), 255), d = dn(lt[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => fn(pt(t / 255, a), 255)), u = fn(pt(NaN, a), 255), d = fn(lt[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -3472,7 +3658,7 @@
 		}
 		return o;
 	}
-	function qr(e, t, n, r) {
+	function ui(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3491,7 +3677,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= Br ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= ri ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: xt(t, r),
 				x: n / s,
 				y: i / s,
@@ -3499,8 +3685,8 @@
 			};
 		});
 	}
-	function Jr({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, zr), h = (e) => {
+	function di({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, ni), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3526,7 +3712,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > zr && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > ni && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3590,7 +3776,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(Rr, { name: "pen" })
+									children: /* @__PURE__ */ X(ti, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3599,7 +3785,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(Rr, { name: "only" })
+									children: /* @__PURE__ */ X(ti, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3608,7 +3794,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(Rr, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(ti, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3622,8 +3808,8 @@
 			]
 		});
 	}
-	var Yr = 12;
-	function Xr({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var fi = 12;
+	function pi({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -3648,7 +3834,7 @@
 				}),
 				/* @__PURE__ */ X("ul", {
 					class: "plainlist",
-					children: t.slice(0, Yr).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+					children: t.slice(0, fi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
 						/* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
@@ -3667,11 +3853,11 @@
 						})
 					] }, e))
 				}),
-				t.length > Yr && /* @__PURE__ */ X("p", {
+				t.length > fi && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						Yr,
+						fi,
 						" of ",
 						J(t.length),
 						"."
@@ -3680,7 +3866,7 @@
 			]
 		});
 	}
-	function Zr({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function mi({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3713,7 +3899,7 @@
 			]
 		});
 	}
-	function Qr({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function hi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3729,7 +3915,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(Rr, { name: "close" })
+						children: /* @__PURE__ */ X(ti, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3743,10 +3929,10 @@
 			]
 		});
 	}
-	function $r({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function gi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Vr; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < ii; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -3757,14 +3943,14 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [Rn(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(Rn(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [sr(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(sr(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
 			try {
 				let e = await t.save(h.value.trim(), C(), i);
-				jt(`${h.value} is there: ${J(e)} rows.`), h.value = null;
+				Mt(`${h.value} is there: ${J(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
 			} finally {
@@ -3789,7 +3975,7 @@
 							/* @__PURE__ */ X("button", {
 								type: "button",
 								class: "first",
-								onClick: () => zt(`${f}-selection.csv`, C()),
+								onClick: () => Bt(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
 							t.save && /* @__PURE__ */ X("button", {
@@ -3830,8 +4016,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Mr, { error: m.value }),
-				/* @__PURE__ */ X(Nr, {
+				/* @__PURE__ */ X(Yr, { error: m.value }),
+				/* @__PURE__ */ X(Xr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -3852,15 +4038,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function ei(e) {
+	function _i(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function ti(e, t) {
+	function vi(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function ni(e) {
+	function yi(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -3869,15 +4055,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: ei(e.cells[r])
+					key: _i(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * ti(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * vi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function ri({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(Ur, {
+	function bi({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(oi, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -3888,15 +4074,15 @@
 			asked: r
 		}, e.name);
 	}
-	function ii(e, t, n) {
+	function xi(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ X(ri, {
+			}), R(/* @__PURE__ */ X(bi, {
 				figure: n,
-				source: Ot(n, e),
+				source: kt(n, e),
 				settings: Re({}),
 				asked: r
 			}), t);
@@ -3910,7 +4096,7 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n;
-			z(/* @__PURE__ */ X(on, {
+			R(/* @__PURE__ */ X(sn, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
@@ -3930,14 +4116,14 @@
 					]
 				})
 			}), t);
-		} else n.kind === "lines" ? z(/* @__PURE__ */ X("div", {
+		} else n.kind === "lines" ? R(/* @__PURE__ */ X("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ X(tn, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ X(gn, {
+			children: n.lines.map((e) => /* @__PURE__ */ X(nn, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? R(/* @__PURE__ */ X(_n, {
 			...n,
 			levels: Et(n.levels),
 			between: Tt(n.between)
-		}), t) : n.kind === "density" ? z(/* @__PURE__ */ X(un, { ...n }), t) : z(/* @__PURE__ */ X(bn, {
+		}), t) : n.kind === "density" ? R(/* @__PURE__ */ X(dn, { ...n }), t) : R(/* @__PURE__ */ X(xn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
@@ -3945,22 +4131,22 @@
 			}))
 		}), t);
 	}
-	var ai = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(ai.figures)) {
+	var Si = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(Si.figures)) {
 		let n = document.getElementById(e);
-		n && ii(e, n, t);
+		n && xi(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(ni), Je(() => {
-		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Nt.value));
+	document.querySelectorAll("table.sortable").forEach(yi), Je(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Pt.value));
 	});
-	var oi = document.createElement("div");
-	document.body.append(oi), z(/* @__PURE__ */ X(si, {}), oi);
-	function si() {
+	var Ci = document.createElement("div");
+	document.body.append(Ci), R(/* @__PURE__ */ X(wi, {}), Ci);
+	function wi() {
 		return /* @__PURE__ */ X("div", {
-			class: `notice${kt.value ? " shown" : ""}`,
+			class: `notice${At.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: kt.value
+			children: At.value
 		});
 	}
 })();

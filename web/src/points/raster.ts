@@ -8,8 +8,8 @@ const { fround } = Math;
 
 export interface Renderer {
   kind: 'webgl' | 'cpu';
-  /// Draws the first `most` points, each `width` pixels wide.
-  draw(camera: Camera, width: number, ground: string, most: number): void;
+  /// Draws the first `most` points, each `width` pixels wide; without a ground what lies below is seen between them.
+  draw(camera: Camera, width: number, ground: string | null, most: number): void;
   setCloud(cloud: Cloud): void;
   setPaint(paint: Uint32Array): void;
   resize(size: Size): void;
@@ -67,7 +67,7 @@ export function rasterise(
 }
 
 export function rasterRenderer(canvas: HTMLCanvasElement): Renderer {
-  const context = canvas.getContext('2d', { alpha: false })!;
+  const context = canvas.getContext('2d')!;
   let image = context.createImageData(1, 1);
   let cloud: Cloud | null = null;
   let paint: Uint32Array = new Uint32Array(0);
@@ -83,7 +83,7 @@ export function rasterRenderer(canvas: HTMLCanvasElement): Renderer {
     draw(camera, width, ground, most) {
       if (!cloud) return;
       const pixels = new Uint32Array(image.data.buffer);
-      rasterise(pixels, canvas, cloud, paint, camera, width, word(ground, OVER), most);
+      rasterise(pixels, canvas, cloud, paint, camera, width, ground ? word(ground, OVER) : 0, most);
       context.putImageData(image, 0, 0);
     },
     end() {},

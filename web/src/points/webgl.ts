@@ -44,7 +44,6 @@ const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 /// A renderer, or nothing where there is no graphics processor. `isForced` takes any, for tests.
 export function webglRenderer(canvas: HTMLCanvasElement, isForced: boolean, lost: () => void): Renderer | null {
   const gl = canvas.getContext('webgl2', {
-    alpha: false,
     antialias: false,
     depth: false,
     preserveDrawingBuffer: true,
@@ -104,8 +103,8 @@ export function webglRenderer(canvas: HTMLCanvasElement, isForced: boolean, lost
       gl.viewport(0, 0, width, height);
     },
     draw(camera, width, ground, most) {
-      const [red, green, blue] = bytesOf(ground);
-      gl.clearColor(red / 255, green / 255, blue / 255, 1);
+      const [red, green, blue] = bytesOf(ground ?? '#000000');
+      gl.clearColor(red / 255, green / 255, blue / 255, ground ? 1 : 0);
       gl.clear(gl.COLOR_BUFFER_BIT);
       if (!cloud) return;
       const m = camera.turn;

@@ -63,6 +63,11 @@ function column(name: string, text: string): Column {
   return { name, kind: 'number', values: Float64Array.from(floats(text)) };
 }
 
+/// The coast, which a page with a map of places has in it.
+async function coast(): Promise<string> {
+  return document.getElementById('coast')!.textContent!;
+}
+
 /// The source of a scene whose rows are in the page.
 export function sourceOf(figure: SceneFigure, id: string): Source {
   const { ids, rows } = figure;
@@ -84,6 +89,7 @@ export function sourceOf(figure: SceneFigure, id: string): Source {
       return { ...layout, x, y, z };
     }),
     isEqual: figure.isEqual,
+    coast,
     colour: figure.colour,
   };
 }

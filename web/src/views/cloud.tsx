@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { clusterColour, GROUND, type Theme } from '../colour/palette.ts';
 import { facing, fit, LEVEL, pixelOf, turned, zoomed, type Camera, type Size } from '../points/camera.ts';
 import { axesOf, onSphere, type Cloud } from '../points/cloud.ts';
+import { isShown, pathOf, type Shore } from '../points/coast.ts';
 import { rasterRenderer, type Renderer } from '../points/raster.ts';
 import { inside, nearest } from '../points/select.ts';
 import { webglRenderer } from '../points/webgl.ts';
@@ -67,6 +68,8 @@ interface Props {
   picked: number;
   forced: string | undefined;
   degrees?: Degrees;
+  /// The coast and borders below the points, where they are places on the Earth.
+  shores?: Shore[] | null;
   outlines?: Outline[] | null;
   ground?: Ground;
   handle: { current: Handle | null };
@@ -107,9 +110,9 @@ export function CloudView(props: Props) {
     cancelAnimationFrame(now.frame);
     now.frame = requestAnimationFrame(() => {
       if (!renderer.current || !camera.peek()) return;
-      const { theme, pointWidth } = latest.current;
+      const { theme, pointWidth, shores } = latest.current;
       const most = renderer.current.kind === 'cpu' && now.isMoving ? MOVING_MAX : Infinity;
-      renderer.current.draw(camera.peek()!, odd(pointWidth * ratio.current), GROUND[theme], most);
+      renderer.current.draw(camera.peek()!, odd(pointWidth * ratio.current), shores ? null : GROUND[theme], most);
     });
   };
   const move = (next: Camera) => {
@@ -193,7 +196,7 @@ export function CloudView(props: Props) {
     renderer.current?.setPaint(paint);
     draw();
   }, [paint]);
-  useEffect(draw, [theme, pointWidth]);
+  useEffect(draw, [theme, pointWidth, props.shores]);
 
   props.handle.current = {
     fit: whole,
@@ -313,6 +316,7 @@ export function CloudView(props: Props) {
       onWheel={wheel}
       onKeyDown={keys}
     >
+      {over && size.value.width > 0 && props.shores && <Under cloud={cloud} shores={props.shores} camera={over} size={size.value} ratio={inPage} />}
       {over && size.value.width > 0 && (
         <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme} logs={props.logs}
           degrees={props.degrees} outlines={props.outlines} ground={props.ground} />
@@ -354,6 +358,19 @@ function startTurn(cloud: Cloud): number[] {
     z += cloud.positions[3 * at + 2];
   }
   return facing((Math.atan2(x, z) * 180) / Math.PI, (Math.atan2(y, Math.hypot(x, z)) * 180) / Math.PI);
+}
+
+/// What lies below the points: lines of a map.
+function Under({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
+  const isSphere = cloud.shape === 'sphere';
+  const pixelsOfDegree = (isSphere ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
+  return (
+    <svg class="under" width={size.width / ratio} height={size.height / ratio} aria-hidden="true">
+      <g class="shores">
+        {shores.map((shore) => isShown(shore.kind, pixelsOfDegree) && <path key={shore.kind} class={shore.kind} d={pathOf(shore, camera, size, ratio, isSphere)} />)}
+      </g>
+    </svg>
+  );
 }
 
 /// What stands above the points: axes or a graticule, the numbers of clusters, the lasso.
@@ -636,6 +653,8 @@ function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }:
   const ground = picture.querySelector('.ground');
   if (ground) ground.after(drawn);
   else picture.querySelector('rect')!.after(drawn);
+  const under = frame.querySelector<SVGSVGElement>('.under');
+  if (under) drawn.before(standalone(under, width, height, GROUND[theme]).querySelector('.shores')!);
   const text = element('text', { x: '10', y: String(height + 20), 'font-size': '12', 'font-family': 'system-ui, sans-serif', fill: theme === 'light' ? '#565d66' : '#a9b1ba' });
   text.textContent = caption;
   picture.append(text);

@@ -12,6 +12,13 @@ import { canBeDrawn } from './data.tsx';
 import { Trouble } from './fault.tsx';
 import { Scene, type LabelSource, type Source } from './scene.tsx';
 
+/// The coast, a file beside this page's.
+async function coast(): Promise<string> {
+  const answer = await fetch('./coast.json');
+  if (!answer.ok) throw new Error(`coast.json: ${answer.status}`);
+  return answer.text();
+}
+
 /// What is read into the page at most, in bytes of values.
 const BYTES_MAX = 600e6;
 
@@ -116,7 +123,7 @@ function Explored({ path, name, dataset, columns, choice }: { path: string; name
     const reading = { ...(gaps ? { gaps } : {}), ...(texts.length === 1 && !gaps ? { id: texts[0].name } : {}) };
     return (await upload(path, target, 'csv', reading, csv, false, () => {}, new AbortController().signal)).rows;
   };
-  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], find: written('jobs', { new: '1', data: name }), isEqual: /\/(positions|places)$/.test(name), save }), [columns]);
+  const fixed = useMemo(() => ({ name, columns, id: dataset.id, weights: dataset.weights, layouts: [], find: written('jobs', { new: '1', data: name }), isEqual: /\/(positions|places)$/.test(name), coast, save }), [columns]);
   const source: Source = { ...fixed, sources: labelSources(path, document, name, columns.rows) };
   return <Scene source={source} settings={route.value.settings} settle={settle} choice={choice} />;
 }

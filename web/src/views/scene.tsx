@@ -5,8 +5,10 @@ import { batch, useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column, Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
-import { cloudOf, isSkewed, logarithm, sphereOf, type Cloud } from '../points/cloud.ts';
+import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../points/cloud.ts';
+import { areDegrees, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
+import { coast, want } from '../state/coast.ts';
 import { byColumn, groupColour, NO_CLUSTER, NO_VALUE, rowColour, type Colouring } from '../state/clusters.ts';
 import { row as csvRow } from '../state/csv.ts';
 import { download } from '../state/download.ts';
@@ -69,6 +71,8 @@ export interface Source {
   colour?: string;
   /// Where clusters of these rows can be found.
   find?: string;
+  /// Loads the coast that maps have below their points.
+  coast?: () => Promise<string>;
   /// Keeps chosen rows under a name, and says how many there are; a report has no such place.
   save?: (name: string, csv: Blob, chosen: Uint8Array) => Promise<number>;
 }
@@ -113,6 +117,24 @@ export function Scene({ source, settings, settle, choice, asked }: {
     if (isSphere) return sphereOf(longitude!.values as Float64Array, latitude!.values as Float64Array);
     return cloudOf(axes.map((column, at) => (logs[at] ? logarithm(column) : column)), { isEqual, stretch: layout?.stretch, isEdged });
   }, [isSphere, xColumn, yColumn, zColumn, isEqual, isEdged, isLog]);
+
+  // A map of places has the coast below its points.
+  const degrees = layout ? layout.degrees : !isSphere && xColumn === longitude && yColumn === latitude && !zColumn ? { breaks: [] } : undefined;
+  const isMap = isSphere || degrees !== undefined;
+  useEffect(() => {
+    if (isMap && source.coast) void want(source.coast);
+  }, [isMap]);
+  const shores = useMemo(() => {
+    if (!isMap || !coast.value) return null;
+    if (isSphere) return onGlobe(coast.value);
+    const [across, upwards] = [xColumn, yColumn].map((column) => range(column.values as Float64Array));
+    const breaks = degrees!.breaks;
+    if (!across || !upwards) return null;
+    const east = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, across[1]);
+    if (!areDegrees([across[0], east], upwards)) return null;
+    // Once around the Earth: from the date line, or so that rows on both sides of it are together.
+    return onMap(coast.value, cloud, across[0] >= -180 && east <= 180 ? -180 : (across[0] + east) / 2 - 180, breaks);
+  }, [coast.value, cloud, isMap]);
 
   const colouring = useSignal<Colouring | null>(null);
   const error = useSignal<unknown>(null);
@@ -234,7 +256,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         <div class="framed">
           <div class="stage">
             <CloudView
-              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} ground={layout?.ground}
+              cloud={cloud} paint={paint} theme={theme} tool={tool.value} isEqual={isEqual || layout?.stretch !== undefined} pointWidth={pointWidth} degrees={layout?.degrees} shores={shores} ground={layout?.ground}
               outlines={grouping && layout?.outlines && layout.outlines.filter(({ group }) => !hidden.value.has(group))} names={[0, 1, 2].map((at) => (axes[at] ? `${axes[at].name}${logs[at] ? ' (log)' : ''}` : ''))} logs={logs}
               summary={summary} caption={caption} marks={marks} picked={pickedPoint} forced={settings.renderer} handle={handle}
               onSelect={(points, how, used) => choose(map(points, (point) => cloud.rowOf[point]), how, used)}
