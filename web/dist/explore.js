@@ -3166,7 +3166,7 @@ function hi(t) {
 	]), t.handle.current = {
 		fit: T,
 		zoom: (e) => p.peek() && w(jr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => Ni(d.current, x.current, p.peek(), m.peek())
+		svg: () => Fi(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3330,18 +3330,22 @@ function _i(e) {
 	return Or(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
 function vi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i;
+	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
 		class: "under",
-		width: r.width / i,
-		height: r.height / i,
+		width: l,
+		height: u,
 		"aria-hidden": "true",
 		children: /* @__PURE__ */ a("g", {
 			class: "shores",
-			children: t.map((e) => Hr(e.kind, s) && /* @__PURE__ */ a("path", {
+			children: [o && c < l + u && /* @__PURE__ */ a("circle", {
+				cx: l / 2 + n.shift[0] / i,
+				cy: u / 2 + n.shift[1] / i,
+				r: c
+			}), t.map((e) => Hr(e.kind, s) && /* @__PURE__ */ a("path", {
 				class: e.kind,
 				d: Ur(e, n, r, i, o)
-			}, e.kind))
+			}, e.kind))]
 		})
 	});
 }
@@ -3367,16 +3371,16 @@ function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(ki, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(ji, {
 				ground: m,
 				plane: Si(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(Oi, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(Ai, {
 				outlines: p,
 				plane: Si(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Ei, {
+			e.shape === "plane" && /* @__PURE__ */ a(Oi, {
 				plane: Si(e, t, n, i),
 				size: n,
 				ratio: i,
@@ -3384,14 +3388,14 @@ function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(Ai, {
+			e.shape === "space" && /* @__PURE__ */ a(Mi, {
 				cloud: e,
 				names: o,
 				pixel: _,
 				width: h,
 				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(ji, {
+			e.shape === "sphere" && /* @__PURE__ */ a(Ni, {
 				camera: t,
 				size: n,
 				pixel: _
@@ -3444,26 +3448,39 @@ function Si({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Ci(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = O(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
-	for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
+function Ci(e, t, n) {
+	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+	return i > 10 ? [
+		15,
+		30,
+		45,
+		90
+	].find((r) => (t - e) / r <= n) ?? 90 : i;
+}
+function wi(e, t, n) {
+	let r = Ci(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Ei((i + t) * r, "N", "S")]);
+}
+function Ti(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Ci(e, t, n);
+	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, wi((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, Ei((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function wi(e, t, n) {
+function Ei(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Ti(e, t, n) {
+function Di(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function Ei({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ci(c(0), c(f), m[0], s.breaks) : o[0] ? Ti(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = o[1] ? Ti(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, s ? wi(e, "N", "S") : y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function Oi({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ti(c(0), c(f), m[0], s.breaks) : o[0] ? Di(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? wi(l(p), l(0), m[1]) : o[1] ? Di(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3529,31 +3546,31 @@ function Ei({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function Di({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ki({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function Oi({ outlines: e, plane: t, theme: n }) {
+function Ai({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: Zn(e.group, n),
 			fill: Zn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: Di(e, 1, t),
+				d: ki(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: Di(e, 2, t),
+				d: ki(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ki({ ground: e, plane: { fromX: t, fromY: n } }) {
+function ji({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3569,7 +3586,7 @@ function ki({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function Ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+function Mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 	let [o, ...s] = Sr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
@@ -3589,7 +3606,7 @@ function Ai({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function ji({ camera: e, size: t, pixel: n }) {
+function Ni({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3631,10 +3648,10 @@ function ji({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var Mi = 2e4;
-function Ni(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+var Pi = 2e4;
+function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, Xn[i]), p = E("g", {});
-	if (n.count <= Mi) {
+	if (n.count <= Pi) {
 		let e = gi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
@@ -3674,7 +3691,7 @@ function Ni(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Pi(e, t) {
+function Ii(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3693,11 +3710,11 @@ function Pi(e, t) {
 		squares: i
 	};
 }
-function Fi(e, t, n) {
+function Li(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Pi(i.values, t), Pi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Ii(i.values, t), Ii(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3708,7 +3725,7 @@ function Fi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ii(e, t, n) {
+function Ri(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3718,13 +3735,13 @@ function Ii(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function Li(e) {
+function zi(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Ri = 60;
-function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Li(r.rows), Li(l)];
+var Bi = 60;
+function Vi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [zi(r.rows), zi(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3767,7 +3784,7 @@ function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Fi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Li(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3783,7 +3800,7 @@ function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ii(n, r.rows, l).slice(0, Ri).map((e) => [
+				rows: Ri(n, r.rows, l).slice(0, Bi).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3795,7 +3812,7 @@ function zi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var Bi = {
+var Hi = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3809,23 +3826,23 @@ var Bi = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Vi({ name: e }) {
+function Ui({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: Bi[e] })
+		children: /* @__PURE__ */ a("path", { d: Hi[e] })
 	});
 }
 // src/views/scene.tsx
-var Hi = 40, Ui = 16, Wi = 200;
-function Gi(e, t) {
+var Wi = 40, Gi = 16, Ki = 200;
+function qi(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = Zr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = Gi(b, /^(lon|lng|long|longitude)$/i), S = Gi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
+function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = Zr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = qi(b, /^(lon|lng|long|longitude)$/i), S = qi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
 	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
 	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? ee(n.x, x ?? E[0]), N = A?.y ?? ee(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, L = n.edge !== "no" && !A?.degrees, R = [
 		M,
@@ -3891,13 +3908,13 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 	e(() => {
 		W.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
 	}, [de?.title]);
-	let fe = (e) => J !== null && W.value.size > 0 && W.value.has(J.groupOf[e]), pe = r(() => Yi(z, p.rows, J, H.value, W.value, u), [
+	let fe = (e) => J !== null && W.value.size > 0 && W.value.has(J.groupOf[e]), pe = r(() => Zi(z, p.rows, J, H.value, W.value, u), [
 		z,
 		J,
 		H.value,
 		W.value,
 		u
-	]), me = r(() => H.value ? H.value.reduce((e, t) => e + t, 0) : 0, [H.value]), he = r(() => Xi(z, J, W.value, u), [
+	]), me = r(() => H.value ? H.value.reduce((e, t) => e + t, 0) : 0, [H.value]), he = r(() => Qi(z, J, W.value, u), [
 		z,
 		J,
 		W.value,
@@ -3961,7 +3978,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(Ji, {
+						children: [c, /* @__PURE__ */ a(Xi, {
 							columns: p,
 							numbers: b,
 							x: M.name,
@@ -4001,7 +4018,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								picked: ge,
 								forced: n.renderer,
 								handle: le,
-								onSelect: (e, t, n) => _e(qi(e, (e) => z.rowOf[e]), t, n),
+								onSelect: (e, t, n) => _e(Yi(e, (e) => z.rowOf[e]), t, n),
 								onPick: (e) => G.value = e < 0 ? -1 : z.rowOf[e],
 								hint: (e) => {
 									let t = z.rowOf[e], n = J?.groups.length ? Oe(t) : "";
@@ -4039,28 +4056,28 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => K.value = e,
-									children: /* @__PURE__ */ a(Vi, { name: t })
+									children: /* @__PURE__ */ a(Ui, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => le.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(Vi, { name: "plus" })
+									children: /* @__PURE__ */ a(Ui, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => le.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(Vi, { name: "minus" })
+									children: /* @__PURE__ */ a(Ui, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => le.current?.fit(),
-									children: /* @__PURE__ */ a(Vi, { name: "fit" })
+									children: /* @__PURE__ */ a(Ui, { name: "fit" })
 								})
 							]
 						})]
@@ -4119,7 +4136,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 			/* @__PURE__ */ a("aside", {
 				class: "side",
 				children: [
-					G.value >= 0 && /* @__PURE__ */ a(ta, {
+					G.value >= 0 && /* @__PURE__ */ a(ra, {
 						suffix: v,
 						columns: p,
 						row: G.value,
@@ -4128,7 +4145,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						probability: J?.probability?.[G.value] ?? null,
 						close: () => G.value = -1
 					}),
-					J && J.groups.length > 0 && /* @__PURE__ */ a(Zi, {
+					J && J.groups.length > 0 && /* @__PURE__ */ a($i, {
 						suffix: v,
 						grouping: J,
 						rows: p.rows,
@@ -4139,14 +4156,14 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						rename: (e, t) => ue.value = new Map(ue.value).set(e, t),
 						choose: (e, t) => _e(be(e), t, `${V ? "cluster " : `${J.title} `}${J.groups[e].name}`)
 					}),
-					J?.outliers && J.outliers.length > 0 && /* @__PURE__ */ a($i, {
+					J?.outliers && J.outliers.length > 0 && /* @__PURE__ */ a(ta, {
 						suffix: v,
 						outliers: J.outliers,
 						titleOf: De,
 						pick: (e) => G.value = e,
 						choose: () => _e(J.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					J?.scale && /* @__PURE__ */ a(ea, {
+					J?.scale && /* @__PURE__ */ a(na, {
 						title: J.title,
 						...J.scale,
 						theme: u
@@ -4167,7 +4184,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			q.value && /* @__PURE__ */ a(zi, {
+			q.value && /* @__PURE__ */ a(Vi, {
 				suffix: v,
 				columns: p,
 				grouping: J,
@@ -4176,7 +4193,7 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				recipe: U.value.join(", "),
 				close: () => q.value = null
 			}),
-			H.value && /* @__PURE__ */ a(na, {
+			H.value && /* @__PURE__ */ a(ia, {
 				keep: () => q.value = {
 					rows: H.value,
 					recipe: U.value.join(", ")
@@ -4196,10 +4213,10 @@ function Ki({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		]
 	});
 }
-function* qi(e, t) {
+function* Yi(e, t) {
 	for (let n of e) yield t(n);
 }
-function Ji({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function Xi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4245,7 +4262,7 @@ function Ji({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function Yi(e, t, n, r, i, a) {
+function Zi(e, t, n, r, i, a) {
 	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Wr(sr(e, a), 255)) ?? [], c = Wr(cr(n && !n.scale ? {
 		...n,
 		groups: []
@@ -4264,7 +4281,7 @@ function Yi(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Xi(e, t, n, r) {
+function Qi(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4283,7 +4300,7 @@ function Xi(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Ui ? t.name : `${t.name.slice(0, 15)}…`,
+			text: t.name.length <= Gi ? t.name : `${t.name.slice(0, 15)}…`,
 			colour: sr(t, r),
 			x: n / s,
 			y: i / s,
@@ -4291,8 +4308,8 @@ function Xi(e, t, n, r) {
 		};
 	});
 }
-function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Hi), v = (e) => {
+function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Wi), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4318,7 +4335,7 @@ function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Hi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Wi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4382,7 +4399,7 @@ function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(Vi, { name: "pen" })
+								children: /* @__PURE__ */ a(Ui, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4391,7 +4408,7 @@ function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(Vi, { name: "only" })
+								children: /* @__PURE__ */ a(Ui, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4400,7 +4417,7 @@ function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(Vi, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(Ui, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4414,8 +4431,8 @@ function Zi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Qi = 12;
-function $i({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var ea = 12;
+function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4440,7 +4457,7 @@ function $i({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Qi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, ea).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4459,11 +4476,11 @@ function $i({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Qi && /* @__PURE__ */ a("p", {
+			t.length > ea && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Qi,
+					ea,
 					" of ",
 					g(t.length),
 					"."
@@ -4472,7 +4489,7 @@ function $i({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-function ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function na({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4505,7 +4522,7 @@ function ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function ta({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function ra({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4521,7 +4538,7 @@ function ta({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(Vi, { name: "close" })
+					children: /* @__PURE__ */ a(Ui, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4535,10 +4552,10 @@ function ta({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function na({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Wi; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Ki; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
@@ -4644,13 +4661,13 @@ function na({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function ra() {
+async function aa() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var ia = 6e8;
-function aa() {
+var oa = 6e8;
+function sa() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4675,7 +4692,7 @@ function aa() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(oa, {
+	return i ? /* @__PURE__ */ a(ca, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4691,15 +4708,15 @@ function aa() {
 		})]
 	});
 }
-function oa({ path: t, name: n, dataset: r, choice: i }) {
+function ca({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > ia) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${ia / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > oa) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${oa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 		else return Wn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(ca, {
+	}, []), s.value ? /* @__PURE__ */ a(ua, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4731,7 +4748,7 @@ function oa({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function sa(e, t, n, r) {
+function la(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
@@ -4756,7 +4773,7 @@ function sa(e, t, n, r) {
 	}
 	return a.reverse();
 }
-function ca({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function ua({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4775,16 +4792,16 @@ function ca({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 				data: t
 			}),
 			isEqual: /\/(positions|places)$/.test(t),
-			coast: ra,
+			coast: aa,
 			save: d
 		}), [i]),
-		sources: sa(e, s, t, i.rows)
+		sources: la(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(Ki, {
+	return /* @__PURE__ */ a(Ji, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { aa as default };
+export { sa as default };

@@ -2492,7 +2492,7 @@
 		]), e.handle.current = {
 			fit: x,
 			zoom: (e) => u.peek() && b(Wn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => Ur(c.current, v.current, u.peek(), d.peek())
+			svg: () => Gr(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = U(/* @__PURE__ */ new Map()), C = U({
 			x: 0,
@@ -2656,18 +2656,22 @@
 		return Vn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
 	function Or({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i;
+		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return /* @__PURE__ */ X("svg", {
 			class: "under",
-			width: r.width / i,
-			height: r.height / i,
+			width: c,
+			height: l,
 			"aria-hidden": "true",
 			children: /* @__PURE__ */ X("g", {
 				class: "shores",
-				children: t.map((e) => tr(e.kind, o) && /* @__PURE__ */ X("path", {
+				children: [a && s < c + l && /* @__PURE__ */ X("circle", {
+					cx: c / 2 + n.shift[0] / i,
+					cy: l / 2 + n.shift[1] / i,
+					r: s
+				}), t.map((e) => tr(e.kind, o) && /* @__PURE__ */ X("path", {
 					class: e.kind,
 					d: nr(e, n, r, i, a)
-				}, e.kind))
+				}, e.kind))]
 			})
 		});
 	}
@@ -2693,16 +2697,16 @@
 			height: m,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ X(zr, {
+				e.shape === "plane" && f && /* @__PURE__ */ X(Vr, {
 					ground: f,
 					plane: Mr(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ X(Rr, {
+				e.shape === "plane" && d && /* @__PURE__ */ X(Br, {
 					outlines: d,
 					plane: Mr(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ X(Ir, {
+				e.shape === "plane" && /* @__PURE__ */ X(Rr, {
 					plane: Mr(e, t, n, r),
 					size: n,
 					ratio: r,
@@ -2710,14 +2714,14 @@
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ X(Br, {
+				e.shape === "space" && /* @__PURE__ */ X(Hr, {
 					cloud: e,
 					names: i,
 					pixel: h,
 					width: p,
 					height: m
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ X(Vr, {
+				e.shape === "sphere" && /* @__PURE__ */ X(Ur, {
 					camera: t,
 					size: n,
 					pixel: h
@@ -2770,26 +2774,39 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function Nr(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = en(e, t, n), s = o.length > 1 ? o[1] - o[0] : 1;
-		for (let n = Math.ceil(e / s) * s; n <= t + i; n += s) {
+	function Nr(e, t, n) {
+		let r = en(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+		return i > 10 ? [
+			15,
+			30,
+			45,
+			90
+		].find((r) => (t - e) / r <= n) ?? 90 : i;
+	}
+	function Pr(e, t, n) {
+		let r = Nr(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Ir((i + t) * r, "N", "S")]);
+	}
+	function Fr(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Nr(e, t, n);
+		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, Pr((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, Ir((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function Pr(e, t, n) {
+	function Ir(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function Fr(e, t, n) {
+	function Lr(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 		return tn(r(e), r(t), n).map((e) => [Math.log10(e), Y(e, 6)]);
 	}
-	function Ir({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? Nr(o(0), o(u), f[0], a.breaks) : i[0] ? Fr(o(0), o(u), f[0]) : en(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = i[1] ? Fr(s(d), s(0), f[1]) : en(s(d), s(0), f[1]).map((e) => [e, a ? Pr(e, "N", "S") : Y(e, 6)]), h = 0;
+	function Rr({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? Fr(o(0), o(u), f[0], a.breaks) : i[0] ? Lr(o(0), o(u), f[0]) : en(o(0), o(u), f[0]).map((e) => [e, Y(e, 6)]), m = a ? Pr(s(d), s(0), f[1]) : i[1] ? Lr(s(d), s(0), f[1]) : en(s(d), s(0), f[1]).map((e) => [e, Y(e, 6)]), h = 0;
 		return /* @__PURE__ */ X(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [c(e - h), c(e - h + n)];
 			return h += t - e - n, {
@@ -2855,31 +2872,31 @@
 			]
 		})] });
 	}
-	function Lr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function zr({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function Rr({ outlines: e, plane: t, theme: n }) {
+	function Br({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ X("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ X("g", {
 				stroke: dt(e.group, n),
 				fill: dt(e.group, n),
 				children: [/* @__PURE__ */ X("path", {
-					d: Lr(e, 1, t),
+					d: zr(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ X("path", {
-					d: Lr(e, 2, t),
+					d: zr(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function zr({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function Vr({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ X("g", {
 			class: "ground",
@@ -2895,7 +2912,7 @@
 			})
 		});
 	}
-	function Br({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	function Hr({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		let [a, ...o] = Fn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ X("g", {
 			class: "axis",
@@ -2915,7 +2932,7 @@
 			})
 		});
 	}
-	function Vr({ camera: e, size: t, pixel: n }) {
+	function Ur({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -2957,10 +2974,10 @@
 			]
 		});
 	}
-	var Hr = 2e4;
-	function Ur(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	var Wr = 2e4;
+	function Gr(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
 		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = qt(e.querySelector(".over"), l, u + 30, ut[i]), f = Kt("g", {});
-		if (n.count <= Hr) {
+		if (n.count <= Wr) {
 			let e = Er(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
@@ -3000,7 +3017,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function Wr(e, t) {
+	function Kr(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3019,11 +3036,11 @@
 			squares: i
 		};
 	}
-	function Gr(e, t, n) {
+	function qr(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [Wr(i.values, t), Wr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [Kr(i.values, t), Kr(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3034,7 +3051,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function Kr(e, t, n) {
+	function Jr(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3044,11 +3061,11 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function qr(e) {
+	function Yr(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var Jr = class extends Error {
+	var Xr = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -3058,9 +3075,9 @@
 	};
 	Re(null), Re(null), Re("connecting"), Re(null);
 	// src/views/fault.tsx
-	function Yr({ error: e, code: t }) {
+	function Zr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof Jr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = ht(t ?? (e instanceof Xr ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ X("div", {
 			class: "trouble",
 			role: "alert",
@@ -3071,7 +3088,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function Xr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function Qr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ X("div", {
 			class: "scroll",
@@ -3104,21 +3121,21 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: Zr(e)
-						}) : Zr(e)
+							children: $r(e)
+						}) : $r(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function Zr(e) {
+	function $r(e) {
 		let t = typeof e == "string" ? e : Y(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/compare.tsx
-	var Qr = 60;
-	function $r({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [qr(r.rows), qr(c)];
+	var ei = 60;
+	function ti({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${Y(100 * e / t, 3)} %` : "–", [f, p] = [Yr(r.rows), Yr(c)];
 		return /* @__PURE__ */ X("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -3153,7 +3170,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ X(Xr, {
+				/* @__PURE__ */ X(Qr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3161,14 +3178,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: Gr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: qr(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ X(Xr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ X(Qr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3177,7 +3194,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: Kr(n, r.rows, c).slice(0, Qr).map((e) => [
+					rows: Jr(n, r.rows, c).slice(0, ei).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3189,7 +3206,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var ei = {
+	var ni = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3203,23 +3220,23 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function ti({ name: e }) {
+	function ri({ name: e }) {
 		return /* @__PURE__ */ X("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ X("path", { d: ei[e] })
+			children: /* @__PURE__ */ X("path", { d: ni[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var ni = 40, ri = 16, ii = 200;
-	function ai(e, t) {
+	var ii = 40, ai = 16, oi = 200;
+	function si(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function oi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = Pt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = ai(d, /^(lon|lng|long|longitude)$/i), p = ai(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function ci({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Pt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = si(d, /^(lon|lng|long|longitude)$/i), p = si(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
 			x,
@@ -3285,13 +3302,13 @@
 		H(() => {
 			I.value = /* @__PURE__ */ new Set(), z.value = /* @__PURE__ */ new Map();
 		}, [se?.title]);
-		let ce = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), le = W(() => li(k, s.rows, B, F.value, I.value, a), [
+		let ce = (e) => B !== null && I.value.size > 0 && I.value.has(B.groupOf[e]), le = W(() => di(k, s.rows, B, F.value, I.value, a), [
 			k,
 			B,
 			F.value,
 			I.value,
 			a
-		]), ue = W(() => F.value ? F.value.reduce((e, t) => e + t, 0) : 0, [F.value]), V = W(() => ui(k, B, I.value, a), [
+		]), ue = W(() => F.value ? F.value.reduce((e, t) => e + t, 0) : 0, [F.value]), V = W(() => fi(k, B, I.value, a), [
 			k,
 			B,
 			I.value,
@@ -3355,7 +3372,7 @@
 					children: [
 						/* @__PURE__ */ X("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ X(ci, {
+							children: [r, /* @__PURE__ */ X(ui, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3395,7 +3412,7 @@
 									picked: de,
 									forced: t.renderer,
 									handle: ae,
-									onSelect: (e, t, n) => fe(si(e, (e) => k.rowOf[e]), t, n),
+									onSelect: (e, t, n) => fe(li(e, (e) => k.rowOf[e]), t, n),
 									onPick: (e) => L.value = e < 0 ? -1 : k.rowOf[e],
 									hint: (e) => {
 										let t = k.rowOf[e], n = B?.groups.length ? Ce(t) : "";
@@ -3433,28 +3450,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => ie.value = e,
-										children: /* @__PURE__ */ X(ti, { name: t })
+										children: /* @__PURE__ */ X(ri, { name: t })
 									}, e)),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => ae.current?.zoom(1.5),
-										children: /* @__PURE__ */ X(ti, { name: "plus" })
+										children: /* @__PURE__ */ X(ri, { name: "plus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => ae.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ X(ti, { name: "minus" })
+										children: /* @__PURE__ */ X(ri, { name: "minus" })
 									}),
 									/* @__PURE__ */ X("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => ae.current?.fit(),
-										children: /* @__PURE__ */ X(ti, { name: "fit" })
+										children: /* @__PURE__ */ X(ri, { name: "fit" })
 									})
 								]
 							})]
@@ -3507,13 +3524,13 @@
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ X(Yr, { error: P.value })
+						/* @__PURE__ */ X(Zr, { error: P.value })
 					]
 				}),
 				/* @__PURE__ */ X("aside", {
 					class: "side",
 					children: [
-						L.value >= 0 && /* @__PURE__ */ X(hi, {
+						L.value >= 0 && /* @__PURE__ */ X(_i, {
 							suffix: u,
 							columns: s,
 							row: L.value,
@@ -3522,7 +3539,7 @@
 							probability: B?.probability?.[L.value] ?? null,
 							close: () => L.value = -1
 						}),
-						B && B.groups.length > 0 && /* @__PURE__ */ X(di, {
+						B && B.groups.length > 0 && /* @__PURE__ */ X(pi, {
 							suffix: u,
 							grouping: B,
 							rows: s.rows,
@@ -3533,14 +3550,14 @@
 							rename: (e, t) => z.value = new Map(z.value).set(e, t),
 							choose: (e, t) => fe(he(e), t, `${ne ? "cluster " : `${B.title} `}${B.groups[e].name}`)
 						}),
-						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(pi, {
+						B?.outliers && B.outliers.length > 0 && /* @__PURE__ */ X(hi, {
 							suffix: u,
 							outliers: B.outliers,
 							titleOf: Se,
 							pick: (e) => L.value = e,
 							choose: () => fe(B.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						B?.scale && /* @__PURE__ */ X(mi, {
+						B?.scale && /* @__PURE__ */ X(gi, {
 							title: B.title,
 							...B.scale,
 							theme: a
@@ -3561,7 +3578,7 @@
 						})
 					]
 				}),
-				oe.value && /* @__PURE__ */ X($r, {
+				oe.value && /* @__PURE__ */ X(ti, {
 					suffix: u,
 					columns: s,
 					grouping: B,
@@ -3570,7 +3587,7 @@
 					recipe: re.value.join(", "),
 					close: () => oe.value = null
 				}),
-				F.value && /* @__PURE__ */ X(gi, {
+				F.value && /* @__PURE__ */ X(vi, {
 					keep: () => oe.value = {
 						rows: F.value,
 						recipe: re.value.join(", ")
@@ -3590,10 +3607,10 @@
 			]
 		});
 	}
-	function* si(e, t) {
+	function* li(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function ci({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function ui({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ X("label", { children: [e, /* @__PURE__ */ X("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3639,7 +3656,7 @@
 			] })
 		] });
 	}
-	function li(e, t, n, r, i, a) {
+	function di(e, t, n, r, i, a) {
 		let o = new Uint32Array(e.count), s = n?.groups.map((e) => fn(xt(e, a), 255)) ?? [], c = fn(St(n && !n.scale ? {
 			...n,
 			groups: []
@@ -3658,7 +3675,7 @@
 		}
 		return o;
 	}
-	function ui(e, t, n, r) {
+	function fi(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3677,7 +3694,7 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= ri ? t.name : `${t.name.slice(0, 15)}…`,
+				text: t.name.length <= ai ? t.name : `${t.name.slice(0, 15)}…`,
 				colour: xt(t, r),
 				x: n / s,
 				y: i / s,
@@ -3685,8 +3702,8 @@
 			};
 		});
 	}
-	function di({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, ni), h = (e) => {
+	function pi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = q(!1), u = q(null), d = q(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, ii), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -3712,7 +3729,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > ni && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
+				t.groups.length > ii && /* @__PURE__ */ X("label", { children: [/* @__PURE__ */ X("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ X("input", {
@@ -3776,7 +3793,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ X(ti, { name: "pen" })
+									children: /* @__PURE__ */ X(ri, { name: "pen" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3785,7 +3802,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ X(ti, { name: "only" })
+									children: /* @__PURE__ */ X(ri, { name: "only" })
 								}),
 								/* @__PURE__ */ X("button", {
 									type: "button",
@@ -3794,7 +3811,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ X(ti, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ X(ri, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -3808,8 +3825,8 @@
 			]
 		});
 	}
-	var fi = 12;
-	function pi({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var mi = 12;
+	function hi({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -3834,7 +3851,7 @@
 				}),
 				/* @__PURE__ */ X("ul", {
 					class: "plainlist",
-					children: t.slice(0, fi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
+					children: t.slice(0, mi).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ X("li", { children: [
 						/* @__PURE__ */ X("button", {
 							type: "button",
 							class: "link",
@@ -3853,11 +3870,11 @@
 						})
 					] }, e))
 				}),
-				t.length > fi && /* @__PURE__ */ X("p", {
+				t.length > mi && /* @__PURE__ */ X("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						fi,
+						mi,
 						" of ",
 						J(t.length),
 						"."
@@ -3866,7 +3883,7 @@
 			]
 		});
 	}
-	function mi({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function gi({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -3899,7 +3916,7 @@
 			]
 		});
 	}
-	function hi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function _i({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ X("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -3915,7 +3932,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ X(ti, { name: "close" })
+						children: /* @__PURE__ */ X(ri, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ X("p", {
@@ -3929,10 +3946,10 @@
 			]
 		});
 	}
-	function gi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function vi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = q(null), h = q(null), g = q(!1), _ = W(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < ii; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < oi; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -4016,8 +4033,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ X(Yr, { error: m.value }),
-				/* @__PURE__ */ X(Xr, {
+				/* @__PURE__ */ X(Zr, { error: m.value }),
+				/* @__PURE__ */ X(Qr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -4038,15 +4055,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function _i(e) {
+	function yi(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function vi(e, t) {
+	function bi(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function yi(e) {
+	function xi(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4055,15 +4072,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: _i(e.cells[r])
+					key: yi(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * vi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * bi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function bi({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ X(oi, {
+	function Si({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ X(ci, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4074,13 +4091,13 @@
 			asked: r
 		}, e.name);
 	}
-	function xi(e, t, n) {
+	function Ci(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Re(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), R(/* @__PURE__ */ X(bi, {
+			}), R(/* @__PURE__ */ X(Si, {
 				figure: n,
 				source: kt(n, e),
 				settings: Re({}),
@@ -4131,17 +4148,17 @@
 			}))
 		}), t);
 	}
-	var Si = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(Si.figures)) {
+	var wi = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(wi.figures)) {
 		let n = document.getElementById(e);
-		n && xi(e, n, t);
+		n && Ci(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(yi), Je(() => {
+	document.querySelectorAll("table.sortable").forEach(xi), Je(() => {
 		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = dt(Number(e.dataset.cluster), Pt.value));
 	});
-	var Ci = document.createElement("div");
-	document.body.append(Ci), R(/* @__PURE__ */ X(wi, {}), Ci);
-	function wi() {
+	var Ti = document.createElement("div");
+	document.body.append(Ti), R(/* @__PURE__ */ X(Ei, {}), Ti);
+	function Ei() {
 		return /* @__PURE__ */ X("div", {
 			class: `notice${At.value ? " shown" : ""}`,
 			role: "status",

@@ -43,6 +43,7 @@ fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main:
         "default-src 'none'; script-src 'sha256-{}'; style-src 'unsafe-inline'; img-src data: blob:",
         lehr_web::REPORT_SCRIPT_HASH
     );
+    let has_places = has_places(&figures);
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" {
@@ -76,11 +77,23 @@ fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main:
                 }
                 footer { "Made by " (version) ". This page is complete in itself and loads nothing." }
                 script type="application/json" id="data" { (Data(figures)) }
+                @if has_places { script type="application/json" id="coast" { (PreEscaped(lehr_web::COAST)) } }
                 script { (PreEscaped(lehr_web::REPORT_SCRIPT)) }
             }
         }
     };
     page.into_string()
+}
+
+/// Whether a figure is a map of places, or can be drawn as one since it has a column of longitudes. `figures` is JSON.
+fn has_places(figures: &str) -> bool {
+    const NAME: &str = r#""name":"#;
+    let is_longitude = |name: &str| {
+        ["lon", "lng", "long", "longitude"].iter().any(|one| name.eq_ignore_ascii_case(one))
+    };
+    let text_at = |at: usize| figures[at..].trim_start().strip_prefix('"').and_then(|text| text.split('"').next());
+    let mut names = figures.match_indices(NAME).filter_map(|(at, _)| text_at(at + NAME.len()));
+    figures.contains(r#""degrees":"#) || names.any(is_longitude)
 }
 
 /// The data of the figures, as JSON that cannot end its element.
@@ -89,7 +102,7 @@ struct Data(String);
 impl Render for Data {
     fn render_to(&self, page: &mut String) {
         // Room for them and for what follows: they may be megabytes, and a page that grows takes twice its room.
-        page.reserve_exact(self.0.len() + lehr_web::REPORT_SCRIPT.len() + 100);
+        page.reserve_exact(self.0.len() + lehr_web::COAST.len() + lehr_web::REPORT_SCRIPT.len() + 200);
         page.push_str(&self.0);
     }
 }
@@ -189,6 +202,8 @@ pub(crate) fn facts<const N: usize>(lists: [Vec<(&str, String)>; N]) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -200,6 +215,26 @@ mod tests {
         );
         assert!(page.contains(r#"{"figures":{"a":"\u003c/script>"}}"#));
         assert_eq!(page.matches("</script>").count(), 2);
+    }
+
+    #[test]
+    fn a_page_has_the_coast_where_it_has_places() {
+        let column = |name: &str| json!({ "figures": { "a": { "columns": [{ "name": name, "values": "" }] } } });
+        let degrees = json!({ "figures": { "a": { "layouts": [{ "degrees": { "breaks": [] } }] } } });
+        for (figures, has_coast) in [
+            (column("lon"), true),
+            (column("Longitude"), true),
+            (degrees, true),
+            (column("length"), false),
+            (column("degrees"), false),
+            (column(r#""degrees":"#), false),
+        ] {
+            for text in [figures.to_string(), figures.to_string().replace(':', ": ")] {
+                let page = page_of("", "", "", "", &text);
+                assert_eq!(page.contains(r#"<script type="application/json" id="coast">"#), has_coast, "{text}");
+                assert_eq!(page.matches("</script>").count(), if has_coast { 3 } else { 2 });
+            }
+        }
     }
 
     #[test]

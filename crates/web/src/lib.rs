@@ -40,7 +40,11 @@ pub const FILES: &[File] = &[
     file!("explore.js", "text/javascript; charset=utf-8"),
     file!("style.css", "text/css; charset=utf-8"),
     file!("icon.svg", "image/svg+xml"),
+    File { name: "coast.json", media_type: "application/json", bytes: COAST.as_bytes() },
 ];
+
+/// The coast and borders below maps of places, packed. Reports with such a map have it in them.
+pub const COAST: &str = include_str!("../../../web/dist/coast.json");
 
 /// The script of reports: it draws the figures of a page from the data in it, and loads nothing.
 pub const REPORT_SCRIPT: &str = include_str!("../../../web/dist/report.js");
@@ -70,6 +74,7 @@ mod tests {
         assert!(
             !REPORT_SCRIPT.contains("</script") && !REPORT_SCRIPT.contains("<!--") && !REPORT_STYLE.contains("</style")
         );
+        assert!(!COAST.contains('<'));
         assert_eq!(REPORT_SCRIPT_HASH.len(), 44, "32 bytes in base64");
     }
 }

@@ -109,6 +109,7 @@ export function onMap(coast: Coast, { middle, half }: Cloud, west: number, break
         // Each turn around the Earth in which the line is seen: more than one where it crosses the edge of the map.
         const turns = [ax, bx].map((longitude) => Math.floor((longitude - west) / 360));
         for (let turn = Math.min(...turns); turn <= Math.max(...turns); turn++) {
+          if (turns[0] !== turns[1]) isStart = true;
           const [from, to] = [ax - 360 * turn, bx - 360 * turn];
           const along = (longitude: number) => (longitude - from) / (to - from);
           const ends = [0, 1, ...[west, west + 360, ...cuts].map(along).filter((part) => part > 0 && part < 1)].sort((a, b) => a - b);
@@ -125,8 +126,8 @@ export function onMap(coast: Coast, { middle, half }: Cloud, west: number, break
             add(right, ends[end], false);
             isStart = false;
           }
-          if (turns[0] !== turns[1]) isStart = true;
         }
+        if (turns[0] !== turns[1]) isStart = true;
       }
     }
     return built.shore(kind);

@@ -364,9 +364,12 @@ function startTurn(cloud: Cloud): number[] {
 function Under({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
   const isSphere = cloud.shape === 'sphere';
   const pixelsOfDegree = (isSphere ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
+  const radius = camera.scale[0] / ratio;
+  const [width, height] = [size.width / ratio, size.height / ratio];
   return (
-    <svg class="under" width={size.width / ratio} height={size.height / ratio} aria-hidden="true">
+    <svg class="under" width={width} height={height} aria-hidden="true">
       <g class="shores">
+        {isSphere && radius < width + height && <circle cx={width / 2 + camera.shift[0] / ratio} cy={height / 2 + camera.shift[1] / ratio} r={radius} />}
         {shores.map((shore) => isShown(shore.kind, pixelsOfDegree) && <path key={shore.kind} class={shore.kind} d={pathOf(shore, camera, size, ratio, isSphere)} />)}
       </g>
     </svg>
@@ -439,12 +442,25 @@ function planeOf({ middle, half }: Cloud, { scale, shift }: Camera, size: Size, 
   };
 }
 
+/// The step of about `most` round degrees. A quarter of the Earth is divided by 3 and 2, and not by 50.
+export function stepOfDegrees(low: number, high: number, most: number): number {
+  const round = ticks(low, high, most);
+  const step = round.length > 1 ? round[1] - round[0] : 1;
+  return step > 10 ? ([15, 30, 45, 90].find((one) => (high - low) / one <= most) ?? 90) : step;
+}
+
+/// Round latitudes up to the poles.
+function latitudes(low: number, high: number, most: number): [number, string][] {
+  const by = stepOfDegrees(low, high, most);
+  const first = Math.ceil(Math.max(low, -90) / by);
+  return Array.from({ length: Math.max(0, Math.floor(Math.min(high, 90) / by) - first + 1) }, (_, at) => [(first + at) * by, degree((first + at) * by, 'N', 'S')]);
+}
+
 /// Round degrees and where the page has them: stretches that are left out are behind one another.
 export function meridians(low: number, high: number, most: number, breaks: [number, number, number][]): [number, string][] {
   const whole = breaks.reduce((sum, [from, to, gutter]) => sum + to - from - gutter, 0);
   const found: [number, string][] = [];
-  const step = ticks(low, high, most);
-  const by = step.length > 1 ? step[1] - step[0] : 1;
+  const by = stepOfDegrees(low, high, most);
   for (let at = Math.ceil(low / by) * by; at <= high + whole; at += by) {
     let shift = 0;
     let isOut = false;
@@ -476,7 +492,9 @@ function Axes({ plane, size, ratio, names, logs = [], degrees }: { plane: Plane;
   const across: [number, string][] = degrees
     ? meridians(toX(0), toX(width), most[0], degrees.breaks)
     : logs[0] ? decades(toX(0), toX(width), most[0]) : ticks(toX(0), toX(width), most[0]).map((value) => [value, figure(value, 6)]);
-  const upwards: [number, string][] = logs[1] ? decades(toY(height), toY(0), most[1]) : ticks(toY(height), toY(0), most[1]).map((value) => [value, degrees ? degree(value, 'N', 'S') : figure(value, 6)]);
+  const upwards: [number, string][] = degrees
+    ? latitudes(toY(height), toY(0), most[1])
+    : logs[1] ? decades(toY(height), toY(0), most[1]) : ticks(toY(height), toY(0), most[1]).map((value) => [value, figure(value, 6)]);
   // A gutter lies behind what is left of it: its place is that of its lower end.
   let shift = 0;
   const gutters = (degrees?.breaks ?? []).map(([from, to, gutter]) => {
