@@ -37,12 +37,16 @@ class Web(unittest.TestCase):
                 self.assertIn("which is no program", web.chromium_trouble())
 
     def test_bytes_over_a_budget_are_told(self):
-        shell = {name: web.SHELL_MAX // 3 for name in web.SHELL} | {name: web.REPORT_MAX // 2 for name in web.REPORT}
+        shell = {name: web.SHELL_MAX // 3 for name in web.SHELL} | {name: web.REPORT_MAX // 2 for name in web.REPORT} | {name: web.DATA_MAX for name in web.DATA}
         self.assertEqual(web.over_budget(shell), [])
         self.assertIn("the shell", web.over_budget({**shell, "app.js": web.SHELL_MAX})[0])
         self.assertIn("a report", web.over_budget({**shell, "report.js": web.REPORT_MAX})[0])
-        self.assertIn("all files", web.over_budget({**shell, "explore.js": web.ALL_MAX})[0])
-        self.assertIn("app.js is missing", web.over_budget({"index.html": 1, "style.css": 1, "report.js": 1, "report.css": 1})[0])
+        self.assertIn("all code", web.over_budget({**shell, "explore.js": web.ALL_MAX})[0])
+        # Data have a budget of their own, and are no code.
+        rest = web.ALL_MAX - sum(shell.values()) + web.DATA_MAX
+        self.assertEqual(web.over_budget({**shell, "explore.js": rest}), [])
+        self.assertIn("data (coast.json)", web.over_budget({**shell, "coast.json": web.DATA_MAX + 1})[0])
+        self.assertIn("app.js is missing", web.over_budget({"index.html": 1, "style.css": 1, "report.js": 1, "report.css": 1, "coast.json": 1})[0])
 
     def test_files_that_differ_or_are_on_one_side_only_are_named(self):
         with tempfile.TemporaryDirectory() as folder:

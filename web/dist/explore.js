@@ -2887,6 +2887,7 @@ function zr(e, { middle: t, half: n }, r, i) {
 					l[i + 1]
 				], m = [u, f].map((e) => Math.floor((e - r) / 360));
 				for (let i = Math.min(...m); i <= Math.max(...m); i++) {
+					m[0] !== m[1] && (e = !0);
 					let [l, h] = [u - 360 * i, f - 360 * i], g = (e) => (e - l) / (h - l), _ = [
 						0,
 						1,
@@ -2905,8 +2906,8 @@ function zr(e, { middle: t, half: n }, r, i) {
 						let m = (e, r, i) => c.add((s(e) - t[0]) / n[0], (d + (p - d) * r - t[1]) / n[1], 0, i);
 						e && m(a, _[i - 1], !0), m(u, _[i], !1), e = !1;
 					}
-					m[0] !== m[1] && (e = !0);
 				}
+				m[0] !== m[1] && (e = !0);
 			}
 		}
 		return c.shore(i);
@@ -3332,7 +3333,7 @@ function _i(e) {
 function vi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
-		class: "under",
+		class: "lands",
 		width: l,
 		height: u,
 		"aria-hidden": "true",
@@ -3679,7 +3680,7 @@ function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	}));
 	let m = f.querySelector(".ground");
 	m ? m.after(p) : f.querySelector("rect").after(p);
-	let h = e.querySelector(".under");
+	let h = e.querySelector(".lands");
 	h && p.before(k(h, l, u, Xn[i]).querySelector(".shores"));
 	let g = E("text", {
 		x: "10",

@@ -2225,6 +2225,7 @@
 						l[i + 1]
 					], m = [u, f].map((e) => Math.floor((e - r) / 360));
 					for (let i = Math.min(...m); i <= Math.max(...m); i++) {
+						m[0] !== m[1] && (e = !0);
 						let [l, h] = [u - 360 * i, f - 360 * i], g = (e) => (e - l) / (h - l), _ = [
 							0,
 							1,
@@ -2243,8 +2244,8 @@
 							let m = (e, r, i) => c.add((s(e) - t[0]) / n[0], (d + (p - d) * r - t[1]) / n[1], 0, i);
 							e && m(a, _[i - 1], !0), m(u, _[i], !1), e = !1;
 						}
-						m[0] !== m[1] && (e = !0);
 					}
+					m[0] !== m[1] && (e = !0);
 				}
 			}
 			return c.shore(i);
@@ -2658,7 +2659,7 @@
 	function Or({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return /* @__PURE__ */ X("svg", {
-			class: "under",
+			class: "lands",
 			width: c,
 			height: l,
 			"aria-hidden": "true",
@@ -3005,7 +3006,7 @@
 		}));
 		let p = d.querySelector(".ground");
 		p ? p.after(f) : d.querySelector("rect").after(f);
-		let m = e.querySelector(".under");
+		let m = e.querySelector(".lands");
 		m && f.before(qt(m, l, u, ut[i]).querySelector(".shores"));
 		let h = Kt("text", {
 			x: "10",

@@ -316,7 +316,7 @@ export function CloudView(props: Props) {
       onWheel={wheel}
       onKeyDown={keys}
     >
-      {over && size.value.width > 0 && props.shores && <Under cloud={cloud} shores={props.shores} camera={over} size={size.value} ratio={inPage} />}
+      {over && size.value.width > 0 && props.shores && <Lands cloud={cloud} shores={props.shores} camera={over} size={size.value} ratio={inPage} />}
       {over && size.value.width > 0 && (
         <Over cloud={cloud} camera={over} size={size.value} ratio={inPage} names={names} marks={props.marks} picked={props.picked} drawing={drawing.value} theme={theme} logs={props.logs}
           degrees={props.degrees} outlines={props.outlines} ground={props.ground} />
@@ -361,13 +361,13 @@ function startTurn(cloud: Cloud): number[] {
 }
 
 /// What lies below the points: lines of a map.
-function Under({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
+function Lands({ cloud, shores, camera, size, ratio }: { cloud: Cloud; shores: Shore[]; camera: Camera; size: Size; ratio: number }) {
   const isSphere = cloud.shape === 'sphere';
   const pixelsOfDegree = (isSphere ? (camera.scale[1] * Math.PI) / 180 : camera.scale[1] / cloud.half[1]) / ratio;
   const radius = camera.scale[0] / ratio;
   const [width, height] = [size.width / ratio, size.height / ratio];
   return (
-    <svg class="under" width={width} height={height} aria-hidden="true">
+    <svg class="lands" width={width} height={height} aria-hidden="true">
       <g class="shores">
         {isSphere && radius < width + height && <circle cx={width / 2 + camera.shift[0] / ratio} cy={height / 2 + camera.shift[1] / ratio} r={radius} />}
         {shores.map((shore) => isShown(shore.kind, pixelsOfDegree) && <path key={shore.kind} class={shore.kind} d={pathOf(shore, camera, size, ratio, isSphere)} />)}
@@ -671,8 +671,8 @@ function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }:
   const ground = picture.querySelector('.ground');
   if (ground) ground.after(drawn);
   else picture.querySelector('rect')!.after(drawn);
-  const under = frame.querySelector<SVGSVGElement>('.under');
-  if (under) drawn.before(standalone(under, width, height, GROUND[theme]).querySelector('.shores')!);
+  const lands = frame.querySelector<SVGSVGElement>('.lands');
+  if (lands) drawn.before(standalone(lands, width, height, GROUND[theme]).querySelector('.shores')!);
   const text = element('text', { x: '10', y: String(height + 20), 'font-size': '12', 'font-family': 'system-ui, sans-serif', fill: theme === 'light' ? '#565d66' : '#a9b1ba' });
   text.textContent = caption;
   picture.append(text);

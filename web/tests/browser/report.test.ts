@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, COMMAND, openBrowser, points, watchFile } from './world.ts';
+import { axe, COMMAND, openBrowser, points, towns, watchFile } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
 let browser: Browser;
@@ -25,6 +25,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'points.csv'), rows());
   const table = ['points.csv', '--id', 'name', '--columns', 'x,y,z'];
   lehr('cluster', ...table, '-k', '4', '--out', 'cluster');
+  writeFileSync(join(folder, 'towns.csv'), towns(200));
+  lehr('cluster', 'towns.csv', '--id', 'name', '--lonlat', '-k', '2', '--out', 'towns');
   lehr('cluster', ...table, '-k', '3', '--method', 'kmeans', '--out', 'kmeans');
   lehr('cluster', 'points.csv', '--id', 'name', '--columns', 'x,y', '-k', '1', '--out', 'one');
   lehr('mixture', ...table, '--max-components', '4', '--out', 'mixture');
@@ -52,7 +54,7 @@ async function open(report: string, options: BrowserContextOptions = {}): Promis
   return { page, wrongs, close: () => context.close() };
 }
 
-const REPORTS = ['cluster', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed'];
+const REPORTS = ['cluster', 'towns', 'kmeans', 'one', 'mixture', 'gtm', 'pairwise', 'kmedoids', 'embed'];
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {
@@ -172,4 +174,36 @@ test('dissimilarities are read under the pointer and by the keyboard', async () 
   await expect.poll(() => readout.innerText()).toMatch(/mean between clusters \d and \d/);
   expect(wrongs).toEqual([]);
   await close();
+});
+
+test('a map of places has the coast below its points, on the page and in its files; other pages do not carry it', async () => {
+  const { page, wrongs, close } = await open('towns');
+  const lines = () => page.locator('.shores path').evaluateAll((paths) => Object.fromEntries(paths.map((path) => [path.getAttribute('class'), path.getAttribute('d')!.length])));
+  await page.locator('.shores .coast').waitFor({ state: 'attached' });
+  const before = await lines();
+  expect(Object.keys(before)).toEqual(['coast', 'borders', 'states']);
+  // The towns are in Nevada and West Virginia: the coasts of both oceans and most states of the west are in the picture.
+  expect(before.states).toBeGreaterThan(500);
+  const files: string[] = [];
+  for (const kind of ['PNG', 'SVG']) {
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: `Save towns.csv as ${kind}` }).click();
+    files.push(readFileSync(await (await saved).path(), 'latin1'));
+  }
+  expect(files[0].slice(1, 4)).toBe('PNG');
+  const [shores, points] = [files[1].indexOf('class="shores"'), files[1].lastIndexOf('stroke-linecap="round"')];
+  expect(shores).toBeGreaterThan(0);
+  expect(points).toBeGreaterThan(shores);
+  expect(files[1].match(/<path[^>]* class="coast"[^>]*>/)![0]).toMatch(/ d="M[^"]{50,}".* stroke="rgb/);
+  // Nearer than the lines are good they are gone; the globe has them too.
+  for (let at = 0; at < 6; at++) await page.getByRole('button', { name: 'Zoom in' }).click();
+  await expect.poll(lines).toEqual({});
+  await page.getByLabel('View').selectOption('sphere');
+  await expect.poll(() => page.locator('.shores .coast').count()).toBe(1);
+  expect(wrongs).toEqual([]);
+  await close();
+  const other = await open('cluster');
+  await other.page.getByRole('application').waitFor();
+  expect(await other.page.locator('.shores, #coast').count()).toBe(0);
+  await other.close();
 });

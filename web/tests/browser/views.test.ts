@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, Node, openBrowser, openPage, points, watchPage } from './world.ts';
+import { axe, Node, openBrowser, openPage, points, towns, watchPage } from './world.ts';
 
 const METHODS = ['lehr.mixture=/mixture', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
 
@@ -393,6 +393,43 @@ test('both renderers draw the same pixels', async () => {
   // A point on the border of two pixels may fall to either side: one in single precision, the other in double.
   expect(apart.different).toBeLessThan(0.002 * apart.drawn);
   await context.close();
+});
+
+test('the coast is loaded with the first map of places and lies below the points of both renderers', async () => {
+  await node.ask('/datasets:upload?name=towns&id=name', towns(200));
+  const pictures: [string, string][] = [];
+  for (const renderer of ['cpu', 'webgl']) {
+    const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&renderer=${renderer}`);
+    const loaded: string[] = [];
+    page.on('request', (request) => request.url().endsWith('/coast.json') && loaded.push(request.url()));
+    await page.getByRole('application').waitFor();
+    await page.waitForTimeout(300);
+    expect(await page.locator('.lands').count()).toBe(0);
+    expect(loaded).toEqual([]);
+    await page.getByLabel('Data').selectOption('towns');
+    await page.locator('.shores .coast').waitFor({ state: 'attached' });
+    await page.getByLabel('View').selectOption('flat');
+    await expect.poll(() => page.locator('.shores path').count()).toBe(3);
+    expect(loaded).toHaveLength(1);
+    await page.waitForTimeout(300);
+    // Between the points the canvas is empty: what lies below is seen.
+    pictures.push(await page.evaluate(async () => {
+      const canvas = document.querySelector<HTMLCanvasElement>('.cloud canvas')!;
+      const image = await createImageBitmap(await (await new Promise<Blob | null>((done) => canvas.toBlob(done)))!);
+      const read = new OffscreenCanvas(image.width, image.height).getContext('2d')!;
+      read.drawImage(image, 0, 0);
+      const { data } = read.getImageData(0, 0, image.width, image.height);
+      const numbers = [0, 0, 0];
+      for (let at = 3; at < data.length; at += 4) numbers[data[at] === 0 ? 0 : data[at] === 255 ? 1 : 2]++;
+      return [document.querySelector('.cloud')!.getAttribute('data-renderer')!, `${numbers[0] > 10 * numbers[1]} ${numbers[1] > 1000} ${numbers[2]}`] as [string, string];
+    }));
+    // Columns that are no places have their ground again.
+    await page.getByLabel('Upwards').selectOption('lon');
+    await expect.poll(() => page.locator('.lands').count()).toBe(0);
+    expect(wrongs).toEqual([]);
+    await context.close();
+  }
+  for (const [kind, picture] of pictures) expect(picture, kind).toBe('true true 0');
 });
 
 test('a node that is killed and comes back is followed again', async () => {

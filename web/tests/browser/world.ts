@@ -157,3 +157,13 @@ export function points(rows: number): string {
   }
   return text;
 }
+
+/// Towns around two places far apart, one in Nevada and one in West Virginia.
+export function towns(rows: number): string {
+  let text = 'name,lon,lat\n';
+  for (let row = 0; row < rows; row++) {
+    const [lon, lat] = row % 2 ? [-117, 39] : [-81, 38.5];
+    text += `town-${row},${(lon + 2 * Math.cos(2.4 * row) * Math.sqrt(row / rows)).toFixed(4)},${(lat + 2 * Math.sin(2.4 * row) * Math.sqrt(row / rows)).toFixed(4)}\n`;
+  }
+  return text;
+}
