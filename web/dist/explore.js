@@ -3681,7 +3681,13 @@ function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	let m = f.querySelector(".ground");
 	m ? m.after(p) : f.querySelector("rect").after(p);
 	let h = e.querySelector(".lands");
-	h && p.before(k(h, l, u, Xn[i]).querySelector(".shores"));
+	if (h) {
+		let e = E("svg", {
+			width: String(l),
+			height: String(u)
+		});
+		e.append(k(h, l, u, Xn[i]).querySelector(".shores")), p.before(e);
+	}
 	let g = E("text", {
 		x: "10",
 		y: String(u + 20),

@@ -3007,7 +3007,13 @@
 		let p = d.querySelector(".ground");
 		p ? p.after(f) : d.querySelector("rect").after(f);
 		let m = e.querySelector(".lands");
-		m && f.before(qt(m, l, u, ut[i]).querySelector(".shores"));
+		if (m) {
+			let e = Kt("svg", {
+				width: String(l),
+				height: String(u)
+			});
+			e.append(qt(m, l, u, ut[i]).querySelector(".shores")), f.before(e);
+		}
 		let h = Kt("text", {
 			x: "10",
 			y: String(u + 20),

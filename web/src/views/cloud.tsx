@@ -672,7 +672,12 @@ function svgOf(frame: HTMLElement, { caption, cloud, paint, theme, pointWidth }:
   if (ground) ground.after(drawn);
   else picture.querySelector('rect')!.after(drawn);
   const lands = frame.querySelector<SVGSVGElement>('.lands');
-  if (lands) drawn.before(standalone(lands, width, height, GROUND[theme]).querySelector('.shores')!);
+  if (lands) {
+    // A picture in the picture cuts lines off at its edge.
+    const cut = element('svg', { width: String(width), height: String(height) });
+    cut.append(standalone(lands, width, height, GROUND[theme]).querySelector('.shores')!);
+    drawn.before(cut);
+  }
   const text = element('text', { x: '10', y: String(height + 20), 'font-size': '12', 'font-family': 'system-ui, sans-serif', fill: theme === 'light' ? '#565d66' : '#a9b1ba' });
   text.textContent = caption;
   picture.append(text);

@@ -406,9 +406,9 @@ test('the coast is loaded with the first map of places and lies below the points
     await page.waitForTimeout(300);
     expect(await page.locator('.lands').count()).toBe(0);
     expect(loaded).toEqual([]);
-    await page.getByLabel('Data').selectOption('towns');
+    await page.evaluate((to) => (location.hash = to), `#/explore?data=towns&renderer=${renderer}`);
     await page.locator('.shores .coast').waitFor({ state: 'attached' });
-    await page.getByLabel('View').selectOption('flat');
+    await page.getByRole('combobox', { name: 'View' }).selectOption('flat');
     await expect.poll(() => page.locator('.shores path').count()).toBe(3);
     expect(loaded).toHaveLength(1);
     await page.waitForTimeout(300);
