@@ -88,9 +88,8 @@ fn framed(headline: &str, source: &str, lead: Markup, warnings: &[String], main:
 /// Whether a figure is a map of places, or can be drawn as one since it has a column of longitudes. `figures` is JSON.
 fn has_places(figures: &str) -> bool {
     const NAME: &str = r#""name":"#;
-    let is_longitude = |name: &str| {
-        ["lon", "lng", "long", "longitude"].iter().any(|one| name.eq_ignore_ascii_case(one))
-    };
+    let is_longitude =
+        |name: &str| ["lon", "lng", "long", "longitude"].iter().any(|one| name.eq_ignore_ascii_case(one));
     let text_at = |at: usize| figures[at..].trim_start().strip_prefix('"').and_then(|text| text.split('"').next());
     let mut names = figures.match_indices(NAME).filter_map(|(at, _)| text_at(at + NAME.len()));
     figures.contains(r#""degrees":"#) || names.any(is_longitude)
