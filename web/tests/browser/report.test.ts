@@ -4,11 +4,13 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axe, COMMAND, openBrowser, points, towns, watchFile } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
+const DATASETS = fileURLToPath(new URL('../../../datasets', import.meta.url));
 let browser: Browser;
 
 function lehr(...line: string[]): void {
@@ -122,7 +124,7 @@ test('tables are sorted by their heads, and back', async () => {
 });
 
 test('every figure is saved as PNG and as SVG that needs no style', async () => {
-  for (const report of ['mixture', 'gtm', 'pairwise', 'embed']) {
+  for (const report of ['mixture', 'towns', 'gtm', 'pairwise', 'embed']) {
     const { page, wrongs, close } = await open(report);
     await page.locator('.figure svg').first().waitFor();
     const buttons = page.getByRole('button', { name: /^Save .* as (PNG|SVG)$/ });
@@ -176,22 +178,25 @@ test('dissimilarities are read under the pointer and by the keyboard', async () 
   await close();
 });
 
-test('a map of places has the coast below its points, on the page and in its files; other pages do not carry it', async () => {
-  const { page, wrongs, close } = await open('towns');
+test('the map of the census has the coast below its points, on the page and in its files; the page of irises does not carry it', async () => {
+  lehr('cluster', join(DATASETS, 'census/blocks_nv_ut_wv_2020.csv.gz'), '--columns', 'lon,lat', '--weights', 'pop', '--lonlat', '--method', 'kmeans', '-k', '3', '--n-init', '1', '--out', 'census');
+  lehr('cluster', join(DATASETS, 'iris/iris.csv'), '-k', '3', '--out', 'iris');
+  const { page, wrongs, close } = await open('census');
   const lines = () => page.locator('.shores path').evaluateAll((paths) => Object.fromEntries(paths.map((path) => [path.getAttribute('class'), path.getAttribute('d')!.length])));
   await page.locator('.shores .coast').waitFor({ state: 'attached' });
   const before = await lines();
   expect(Object.keys(before)).toEqual(['coast', 'borders', 'states']);
-  // The towns are in Nevada and West Virginia: the coasts of both oceans and most states of the west are in the picture.
+  // The blocks are in Nevada, Utah and West Virginia: both oceans, Canada and the states around them are in the picture.
   expect(before.states).toBeGreaterThan(500);
   const files: string[] = [];
   for (const kind of ['PNG', 'SVG']) {
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: `Save towns.csv as ${kind}` }).click();
+    await page.getByRole('button', { name: new RegExp(`^Save blocks_.* as ${kind}$`) }).click();
     files.push(readFileSync(await (await saved).path(), 'latin1'));
   }
   expect(files[0].slice(1, 4)).toBe('PNG');
-  const [shores, points] = [files[1].indexOf('class="shores"'), files[1].lastIndexOf('stroke-linecap="round"')];
+  // So many points are pixels in the file.
+  const [shores, points] = [files[1].indexOf('class="shores"'), files[1].indexOf('<image')];
   expect(shores).toBeGreaterThan(0);
   expect(points).toBeGreaterThan(shores);
   expect(files[1].match(/<path[^>]* class="coast"[^>]*>/)![0]).toMatch(/ d="M[^"]{20,}".* stroke="rgb/);
@@ -202,7 +207,7 @@ test('a map of places has the coast below its points, on the page and in its fil
   await expect.poll(() => page.locator('.shores .coast').count()).toBe(1);
   expect(wrongs).toEqual([]);
   await close();
-  const other = await open('cluster');
+  const other = await open('iris');
   await other.page.getByRole('application').waitFor();
   expect(await other.page.locator('.shores, #coast').count()).toBe(0);
   await other.close();
