@@ -29,7 +29,7 @@ impl Beside {
     /// the results.
     ///
     /// # Errors
-    /// [`Kind::Environment`].
+    /// Returns [`Kind::Environment`].
     pub fn claim(
         &self,
         path: &Path,

@@ -39,7 +39,7 @@ pub trait Collective {
     /// Does it as the first process, or as the only one.
     ///
     /// # Errors
-    /// Why there is no result.
+    /// The reason why there is no result.
     fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure>;
 
     /// Takes part as another process: the exit code. Says nothing, because the first one does.

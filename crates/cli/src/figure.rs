@@ -35,7 +35,7 @@ impl FigureFile {
     /// Checks that the file can be written and that nothing is lost by it.
     ///
     /// # Errors
-    /// As of [`Beside::claim`].
+    /// The same as of [`Beside::claim`].
     pub fn claim(&self, among: (Option<&Path>, &Folder, bool)) -> Result<(), Failure> {
         FIGURE.claim(&self.path, |head| self.format.is_ours(head), among).map(drop)
     }

@@ -44,7 +44,7 @@ impl<'a> ProcessGroup<'a> {
     /// The exit status: how it ended. Ends with the others.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if they cannot be reached.
     pub fn end(process: Process, code: u8) -> Result<(), Failure> {
         process.share(vec![code]).map_err(unreachable)?;
         process.finish().map_err(unreachable)

@@ -29,7 +29,7 @@ impl Interrupt {
     /// Starts listening for Ctrl-C (`SIGINT`), `SIGTERM` and `SIGHUP`.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
         let (sender, looking) = channel();
         let said = Arc::<OnceLock<()>>::default();
@@ -52,7 +52,7 @@ impl Interrupt {
     /// once.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     pub fn tell(said: impl Fn() + Send + 'static) -> Result<(), Failure> {
         let mut before = 0;
         ctrlc::set_handler(move || {
@@ -69,7 +69,7 @@ impl Interrupt {
     /// empty input asks for nothing.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if there is no thread to read with.
+    /// Returns [`Kind::Environment`] if there is no thread to read with.
     pub fn tell_at_end_of_input(said: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
         let body = move || {
             if ends_after_something(io::stdin().lock()) {
@@ -124,7 +124,7 @@ impl Signals {
     /// reload. `SIGUSR1`, which ends a process that does not expect it, is ignored.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler or the thread.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler or the thread.
     #[cfg(unix)]
     pub fn listen() -> Result<Self, Failure> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -155,7 +155,7 @@ impl Signals {
     /// Elsewhere Ctrl-C is all that there is.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     #[cfg(not(unix))]
     pub fn listen() -> Result<Self, Failure> {
         let (sender, heard) = channel();

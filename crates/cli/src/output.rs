@@ -17,7 +17,7 @@ const LEFT_OUT_MAX: usize = 10;
 /// Writes `text` to standard output.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be written, except for a closed pipe, which is no error.
+/// Returns [`Kind::Environment`] if it cannot be written, except for a closed pipe, which is no error.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -24,7 +24,7 @@ use crate::exit::{Failure, Kind};
 /// a table beside, the selection says how that is read.
 ///
 /// # Errors
-/// [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] with the option.
 pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: &str) -> Result<(), Failure> {
     not_of_tables(selection, has_table, frame, &format!("{what} has rows of bits"))
 }
@@ -32,7 +32,7 @@ pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: 
 /// The same of sparse rows, whose columns can be divided, but not shifted: `--scale std` is then a division.
 ///
 /// # Errors
-/// [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] with the option.
 pub fn of_sparse_only(selection: &Selection, has_table: bool, frame: Frame) -> Result<(), Failure> {
     if frame == Frame::Columns(Scale::Robust) {
         let message = "--scale robust: subtracts medians, and columns that are mostly 0 have no quartiles apart; not for sparse rows";
@@ -64,7 +64,7 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
 /// The folder for rows that memory should not hold, if there is one.
 ///
 /// # Errors
-/// [`Kind::Usage`] where several processes compute together.
+/// Returns [`Kind::Usage`] where several processes compute together.
 fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Result<Option<Spill>, Failure> {
     if spill.is_some() && job.is_some() {
         let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
@@ -76,7 +76,7 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
 /// Refuses to keep rows on a disk that are not plain numbers, as `what` says.
 ///
 /// # Errors
-/// [`Kind::Usage`].
+/// Returns [`Kind::Usage`].
 pub fn stays_in_memory(spill: Option<&Spill>, what: &str) -> Result<(), Failure> {
     match spill {
         None => Ok(()),

@@ -36,7 +36,7 @@ pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure 
 /// or not at all.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be read, or written there.
+/// Returns [`Kind::Environment`] if it cannot be read, or written there.
 pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     if let (Ok(from), Ok(to)) = (from.canonicalize(), checkpoint.canonicalize())
         && from == to
@@ -65,7 +65,7 @@ pub fn failed(error: lehr_mining::Error) -> Failure {
 /// Where the checkpoint of a folder is.
 ///
 /// # Errors
-/// [`Kind::Environment`] if there is none.
+/// Returns [`Kind::Environment`] if there is none.
 pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(folder::CHECKPOINT);
     if path.is_file() {
@@ -98,7 +98,7 @@ impl Repeated {
     }
 
     /// # Errors
-    /// [`Kind::Usage`] with each contradiction.
+    /// Returns [`Kind::Usage`] with each contradiction.
     pub fn agree(self) -> Result<(), Failure> {
         if self.contradictions.is_empty() {
             return Ok(());

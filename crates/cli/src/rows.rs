@@ -77,7 +77,7 @@ impl Lines<'_> {
 /// alike, if there was one.
 ///
 /// # Errors
-/// Those of the ranks.
+/// The errors of the ranks.
 pub async fn write(
     comm: &mut Communicator,
     path: Option<&Path>,

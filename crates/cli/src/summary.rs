@@ -27,7 +27,7 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
 /// The text of the summary of a demonstration: its results, with who wrote it and how it was computed.
 ///
 /// # Errors
-/// As for [`text`].
+/// The same as for [`text`].
 pub fn of_demonstration(
     method: &str,
     mut facts: serde_json::Value,

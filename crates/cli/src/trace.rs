@@ -23,7 +23,7 @@ impl TraceFile {
     /// Checks that the file can be written and that nothing is lost by it.
     ///
     /// # Errors
-    /// As of [`Beside::claim`].
+    /// The same as of [`Beside::claim`].
     pub fn claim(path: &Path, among: (Option<&Path>, &Folder, bool)) -> Result<Self, Failure> {
         let path = TRACE.claim(path, |head| head.starts_with(HEAD), among)?;
         Ok(Self { path, trace: Trace::new() })

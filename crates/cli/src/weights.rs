@@ -12,7 +12,7 @@ use crate::exit::{Failure, Kind};
 /// the weight is from the row with the same id, else row by row.
 ///
 /// # Errors
-/// [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
+/// Returns [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
 pub fn of_rows(rows: &[String], path: &Path, selection: &Selection) -> Result<Vec<f64>, Failure> {
     let columns = selection.weights.clone().map(|column| vec![column]);
     let table = read::points(path, &Selection { columns, weights: None, ..selection.clone() })?;

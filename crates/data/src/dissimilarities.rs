@@ -184,7 +184,7 @@ pub struct Header {
 /// ```
 ///
 /// # Panics
-/// In debug builds, if it is not a pair above the diagonal.
+/// Panics in debug builds, if it is not a pair above the diagonal.
 #[inline]
 pub fn condensed_place(i: usize, j: usize, items: usize) -> usize {
     debug_assert!(i < j && j < items, "({i}, {j}) of {items}");
@@ -281,9 +281,9 @@ impl Dissimilarities {
     /// [`rounding`](Self::rounding) says how many there were.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is not a
-    /// finite number above 0. [`Error::Faults`](crate::Error::Faults) with each value that is negative or infinite. In
-    /// full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is
+    /// not a finite number above 0. Returns [`Error::Faults`](crate::Error::Faults) with each value that is negative or
+    /// infinite. In full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
     pub fn new(items: usize, form: Form, values: Values, scale: f64) -> Result<Self, crate::Error> {
         Self::named(items, form, values, scale, "dissimilarities")
     }
@@ -451,7 +451,7 @@ impl Dissimilarities {
     /// The dissimilarity of two items; `None` if it is missing. Of an item and itself: 0.
     ///
     /// # Panics
-    /// If there is no such item.
+    /// Panics if there is no such item.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
         if i == j {

@@ -63,7 +63,7 @@ impl Fingerprints {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -117,7 +117,7 @@ impl Fingerprints {
     /// The words of a row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[u64] {
         &self.words[index * self.width()..][..self.width()]
     }
@@ -125,7 +125,7 @@ impl Fingerprints {
     /// How many bits of a row are 1.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn count(&self, index: usize) -> u32 {
         self.row(index).iter().map(|word| word.count_ones()).sum()
     }
@@ -143,7 +143,7 @@ impl Fingerprints {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }

@@ -203,7 +203,7 @@ impl Categories {
     /// The number of a row's text among [`levels`](Self::levels), if it has one.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn code(&self, row: usize) -> Option<usize> {
         let code = self.codes[row];
         (code != Self::MISSING).then_some(code as usize)
@@ -212,7 +212,7 @@ impl Categories {
     /// The text of a row; nothing where there is none.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn text(&self, row: usize) -> Option<&str> {
         self.code(row).map(|code| &*self.levels[code])
     }
@@ -242,7 +242,7 @@ impl Values {
     /// Whether a row has no value.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
             Self::Numbers(values) | Self::Times(values) => values[row].is_nan(),
@@ -296,8 +296,8 @@ impl DataFrame {
     /// A table of columns; messages call it `name`.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if
-    /// there is no column or no row.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if the columns differ in length,
+    /// [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
     pub fn new(name: &str, columns: Vec<FrameColumn>) -> Result<Self, crate::Error> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {
@@ -324,7 +324,7 @@ impl DataFrame {
     /// The values of a column as texts, a row each; empty where there is none. Yes and no are the words of the file.
     ///
     /// # Errors
-    /// [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
+    /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, crate::Error> {
         let Some(column) = self.column(name) else {
             let columns = self.columns.iter().map(|column| column.name.clone()).collect();
@@ -352,7 +352,7 @@ impl DataFrame {
     /// Some of its rows, in the order in which they are given.
     ///
     /// # Panics
-    /// If there is no such row, or none is given.
+    /// Panics if there is no such row, or none is given.
     pub fn select(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "a table has at least one row");
         let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();

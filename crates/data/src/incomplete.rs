@@ -51,7 +51,7 @@ impl Incomplete {
     /// The same with names: of the columns, and of the rows in messages.
     ///
     /// # Errors
-    /// As for [`new`](Incomplete::new).
+    /// The same as for [`new`](Incomplete::new).
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ impl Incomplete {
     /// The same rows with an id each.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there are not as many ids as rows.
+    /// Returns [`Error::Shape`] if there are not as many ids as rows.
     pub fn with_ids(self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let expected = format!("{}, one a row", self.len());
@@ -149,7 +149,7 @@ impl Incomplete {
     /// One row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.dimension..][..self.dimension]
     }
@@ -209,7 +209,7 @@ impl Incomplete {
     /// standardised before.
     ///
     /// # Panics
-    /// If the others have another dimension.
+    /// Panics if the others have another dimension.
     pub fn standardised_as(&self, others: &Self) -> Self {
         assert_eq!(self.dimension, others.dimension, "rows of one dimension");
         let mut scaled = self.clone();

@@ -78,7 +78,7 @@ impl Points {
     /// came from.
     ///
     /// # Errors
-    /// Those of the shape.
+    /// The errors of the shape.
     pub(crate) fn of_finite(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         if dimension == 0 {
             return Err(shape("points", "at least 1 column".into(), "0".into()));
@@ -109,7 +109,7 @@ impl Points {
     /// [`read::spilled_table`](crate::read::spilled_table).
     ///
     /// # Errors
-    /// [`Error::Spill`] if the disk does not take them.
+    /// Returns [`Error::Spill`] if the disk does not take them.
     ///
     /// # Example
     /// ```
@@ -136,7 +136,7 @@ impl Points {
     /// The same points with these column names.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one name for each column.
+    /// Returns [`Error::Shape`] if there is not one name for each column.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -160,7 +160,7 @@ impl Points {
     /// The same points with an id for each row.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
@@ -216,8 +216,8 @@ impl Points {
     /// Other values for the same rows, such as scaled or projected ones; weights, ids and name stay.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are
-    /// not finite.
+    /// Returns [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values
+    /// that are not finite.
     pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
         self.with_stored(values.into(), columns)
     }
@@ -253,7 +253,7 @@ impl Points {
     /// One row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.dimension..][..self.dimension]
     }
@@ -261,7 +261,7 @@ impl Points {
     /// The values of one column, from the first row to the last.
     ///
     /// # Panics
-    /// If there is no column `index`.
+    /// Panics if there is no column `index`.
     pub fn column(&self, index: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
         assert!(index < self.dimension, "column {index} of {}", self.dimension);
         self.values[index..].iter().step_by(self.dimension).copied()
@@ -275,7 +275,7 @@ impl Points {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
@@ -356,8 +356,8 @@ impl Points {
 /// Weights of so many rows of data that messages call `name`, if they are weights.
 ///
 /// # Errors
-/// [`Error::Shape`] if there is not one weight for each row. [`Error::Faults`] with each weight that is negative or not
-/// finite, or if all are 0, or if their sum is not finite.
+/// Returns [`Error::Shape`] if there is not one weight for each row. Returns [`Error::Faults`] with each weight that is
+/// negative or not finite, or if all are 0, or if their sum is not finite.
 pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
     if weights.len() != rows {
         return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));

@@ -272,7 +272,7 @@ impl Preparation {
     /// A row that the method found, in the units of the columns, in place.
     ///
     /// # Panics
-    /// If `values` has not one value a feature.
+    /// Panics if `values` has not one value a feature.
     pub fn back(&self, values: &mut [f64]) {
         assert_eq!(values.len(), self.features.len(), "one value a feature");
         values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
@@ -295,7 +295,7 @@ impl Preparation {
     /// note: one customer without sales does not stop all others.
     ///
     /// # Errors
-    /// As for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
+    /// The same as for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
     pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, true)
     }

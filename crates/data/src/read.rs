@@ -155,7 +155,7 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 /// is too large. `None` of all else, and of files that are not there.
 ///
 /// # Errors
-/// As [`points`], of opening the file and reading the header.
+/// The same as for [`points`], of opening the file and reading the header.
 ///
 /// # Example
 /// ```
@@ -203,7 +203,7 @@ pub enum Table {
 /// a table unless its name says otherwise.
 ///
 /// # Errors
-/// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+/// The same as for [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
@@ -216,7 +216,7 @@ pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColum
 /// Cost: one pass; disk for 8 bytes a value.
 ///
 /// # Errors
-/// As [`table`]; [`Error::Spill`] if the folder does not take the values.
+/// The same as for [`table`]; [`Error::Spill`] if the folder does not take the values.
 ///
 /// # Example
 /// ```
@@ -242,7 +242,7 @@ pub fn spilled_table(
 /// As [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
 ///
 /// # Errors
-/// As [`points`]; [`Error::Spill`] if the folder does not take the values.
+/// The same as for [`points`]; [`Error::Spill`] if the folder does not take the values.
 ///
 /// # Example
 /// ```
@@ -263,7 +263,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
 /// As [`table`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`table`], except for those of opening a file.
+/// The same as for [`table`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -321,7 +321,7 @@ fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Opt
 /// Points from a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
-/// As [`points`], except for those of opening a file.
+/// The same as for [`points`], except for those of opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     check(name, selection)?;
     let stream = Stream::new(reader);
@@ -331,7 +331,7 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
 /// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
-/// As [`points`], except for those of opening a file.
+/// The same as for [`points`], except for those of opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     let stream = Stream::new(reader);
     any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
@@ -343,7 +343,7 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
 /// Columns and ids are chosen as there. Weights are not read: their column is left out.
 ///
 /// # Errors
-/// As [`points`]; text and infinities are faults here too.
+/// The same as for [`points`]; text and infinities are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
     any_incomplete(rows_of(path)?, &again(path), selection)
 }
@@ -351,7 +351,7 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
 /// As [`incomplete`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`incomplete`], except for those of opening a file.
+/// The same as for [`incomplete`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -368,7 +368,7 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
 /// A reader that unpacks gzip and passes all else on; use it if you only want to look.
 ///
 /// # Errors
-/// Those of reading the first two bytes.
+/// The errors of reading the first two bytes.
 pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }
@@ -474,7 +474,7 @@ impl SelectedColumns {
     /// Finds them among the columns that there are.
     ///
     /// # Errors
-    /// [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],
+    /// Returns [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],
     /// [`Error::RepeatedColumn`].
     fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());

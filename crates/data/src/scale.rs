@@ -201,7 +201,7 @@ impl Scaling {
     /// As [`apply`](Scaling::apply) for rows with missing cells, which stay missing.
     ///
     /// # Panics
-    /// If the rows have another number of columns than those of the fit.
+    /// Panics if the rows have another number of columns than those of the fit.
     pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
         assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
         if self.scale == Scale::None {
@@ -238,11 +238,11 @@ impl Scaling {
     /// Values in a file are scaled into another of the same folder.
     ///
     /// # Errors
-    /// [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it has no
-    /// room for them twice.
+    /// Returns [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it
+    /// has no room for them twice.
     ///
     /// # Panics
-    /// If the points have another number of columns than those of [`fit`](Scaling::fit).
+    /// Panics if the points have another number of columns than those of [`fit`](Scaling::fit).
     pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {
@@ -264,7 +264,7 @@ impl Scaling {
     /// A centre in the new scale back to the unit of the data, in place.
     ///
     /// # Panics
-    /// If `center` has not one value a column.
+    /// Panics if `center` has not one value a column.
     pub fn invert(&self, center: &mut [f64]) {
         assert_eq!(center.len(), self.shifts.len(), "columns of the centre and of the scaling");
         if self.scale == Scale::None {
@@ -291,7 +291,7 @@ impl<'a> Spreads<'a> {
     /// The weighted mean of a column.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// Panics if there is no such column.
     pub fn mean(&self, column: usize) -> f64 {
         self.moments[column].mean
     }
@@ -299,7 +299,7 @@ impl<'a> Spreads<'a> {
     /// The weighted standard deviation of a column, of the population; 0 where all its values are the same.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// Panics if there is no such column.
     pub fn deviation(&self, column: usize) -> f64 {
         self.moments[column].deviation
     }

@@ -191,7 +191,7 @@ impl Sequences {
     /// The same sequences under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each sequence.
+    /// Returns [`Error::Shape`] if there is not one id for each sequence.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());
@@ -233,7 +233,7 @@ impl Sequences {
     /// The letters of a sequence, at least one.
     ///
     /// # Panics
-    /// If there is no sequence `index`.
+    /// Panics if there is no sequence `index`.
     pub fn sequence(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.letters[start..self.ends[index]]

@@ -116,7 +116,7 @@ impl Sparse {
     /// Rows from their columns and values.
     ///
     /// # Errors
-    /// As [`Sparse::new`].
+    /// The same as for [`Sparse::new`].
     pub fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         rows: impl IntoIterator<Item = R>,
         dimension: usize,
@@ -135,7 +135,7 @@ impl Sparse {
     /// `rows` rows from triplets (row, column, value) in any order.
     ///
     /// # Errors
-    /// As [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that there is not.
+    /// The same as for [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that there is not.
     ///
     /// # Example
     /// ```
@@ -178,7 +178,7 @@ impl Sparse {
     /// The same rows, weights and ids without their zeros.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
+    /// Returns [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
     pub fn from_points(points: &Points) -> Result<Self, Error> {
         let row = |row| (0u32..).zip(points.row(row).iter().copied()).filter(|(_, value)| *value != 0.0);
         let mut rows = Self::from_rows((0..points.len()).map(row), points.dimension())?.with_name(points.name());
@@ -245,7 +245,7 @@ impl Sparse {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -307,7 +307,7 @@ impl Sparse {
     /// largest one.
     ///
     /// # Panics
-    /// If there is not one finite divisor above 0 for each column.
+    /// Panics if there is not one finite divisor above 0 for each column.
     pub fn divided(&self, divisors: &[f64]) -> Self {
         assert_eq!(divisors.len(), self.dimension, "a divisor for each column");
         assert!(divisors.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0), "divisors above 0");
@@ -342,7 +342,7 @@ impl Sparse {
     /// The columns of a row that are not 0, ascending, and their values.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> (&[u32], &[f64]) {
         let range = self.starts[index]..self.starts[index + 1];
         (&self.columns[range.clone()], &self.values[range])
@@ -351,7 +351,7 @@ impl Sparse {
     /// The value of a row in a column.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn value(&self, index: usize, column: usize) -> f64 {
         let (columns, values) = self.row(index);
         columns.binary_search(&(column as u32)).map_or(0.0, |place| values[place])
@@ -360,7 +360,7 @@ impl Sparse {
     /// Copies a row to `out`, zeros too.
     ///
     /// # Panics
-    /// If there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or `out` has not a number for each column.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension);
         out.fill(0.0);
@@ -401,7 +401,7 @@ impl Sparse {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }

@@ -176,7 +176,8 @@ impl Application {
     /// Chooses the items, and says how they are compared and which steps follow.
     ///
     /// # Errors
-    /// [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
+    /// Returns [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than
+    /// items.
     pub fn new(subject: Subject, asked: ApplicationOptions) -> Result<Self, Error> {
         let application = match subject {
             Subject::Genes => {
@@ -215,7 +216,7 @@ impl Application {
     /// (`active`, 1 or 0). It may also have their structures (`smiles`).
     ///
     /// # Errors
-    /// As [`Application::new`]; the faults of the files, and compounds without a class.
+    /// The same as for [`Application::new`]; the faults of the files, and compounds without a class.
     pub fn of_files(fingerprints: &Path, activities: &Path, asked: ApplicationOptions) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = rows_asked(asked.items, keys.len())?;
@@ -325,7 +326,7 @@ const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 /// The family of a subfamily.
 ///
 /// # Panics
-/// If it is none of Alu repeats.
+/// Panics if it is none of Alu repeats.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }

@@ -109,8 +109,8 @@ impl Regions {
     /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or
-    /// holds impossible values.
+    /// Returns [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got
+    /// them or holds impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
@@ -201,7 +201,7 @@ impl Regions {
     /// share `mix` of the variance.
     ///
     /// # Errors
-    /// [`Error::Data`] if coordinates are not degrees, or nobody counts.
+    /// Returns [`Error::Data`] if coordinates are not degrees, or nobody counts.
     pub fn points(&self, view: View, mix: f64) -> Result<Points, Error> {
         let standardised = || Scaling::fit(&self.attributes, Scale::Std).apply(&self.attributes);
         let Some(position) = self.position.as_ref().filter(|_| view != View::Attributes) else {

@@ -107,8 +107,8 @@ impl Aligner {
     /// Cost: one pass over the letters, a byte a letter.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are asked of proteins. Also if the
-    /// sequences are so long that a score with its counts does not fit into 64 bits.
+    /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are asked of proteins.
+    /// Also if the sequences are so long that a score with its counts does not fit into 64 bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =
@@ -176,7 +176,7 @@ impl Aligner {
     /// Cost: that of a whole line of pairs; use [`Aligner::tile`] for many.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn pair(&self, i: usize, j: usize) -> Alignment {
         let mut found = Alignment::default();
         self.align(i..i + 1, j..j + 1, |_, _| true, |_, _, alignment| found = alignment);
@@ -204,7 +204,7 @@ impl Aligner {
     /// Cost: length x length cells a pair, eleven vector operations a cell of 8, 16 or 32 pairs.
     ///
     /// # Panics
-    /// If a range goes beyond the sequences.
+    /// Panics if a range goes beyond the sequences.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>, each: impl FnMut(usize, usize, Alignment)) {
         if rows.start == columns.start {
             self.align(rows, columns, |row, last| row < last, each);

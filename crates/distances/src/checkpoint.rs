@@ -81,7 +81,7 @@ impl Log {
     /// Begins a log; a file there before is replaced.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// Returns [`Error::File`].
     pub fn create<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let failed = |source| Error::File { path: path.into(), source };
         let mut file = File::create(path).map_err(failed)?;
@@ -94,7 +94,7 @@ impl Log {
     /// Cost: the whole log is read once.
     ///
     /// # Errors
-    /// As for [`LogReader::open`].
+    /// The same as for [`LogReader::open`].
     pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let mut kept = LogReader::open::<T>(path, metric)?;
         while kept.next_step()?.is_some() {}
@@ -153,8 +153,8 @@ impl LogReader {
     /// Opens the log of an interrupted run.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if it is
-    /// of other data, another dissimilarity or precision.
+    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if
+    /// it is of other data, another dissimilarity or precision.
     pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
@@ -163,7 +163,7 @@ impl LogReader {
     /// The same of a log whose bytes are here: that of another process, say. Messages call it `path`.
     ///
     /// # Errors
-    /// As for [`LogReader::open`].
+    /// The same as for [`LogReader::open`].
     pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
     }

@@ -92,7 +92,7 @@ impl Compared {
     /// letter.
     ///
     /// # Errors
-    /// As [`with_ambiguous`](Self::with_ambiguous).
+    /// The same as for [`with_ambiguous`](Self::with_ambiguous).
     pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }
@@ -100,7 +100,8 @@ impl Compared {
     /// As [`new`](Self::new), with the count of ambiguous letters. [`Measure::Hamming`] does not ask.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for nucleotides.
+    /// Returns [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for
+    /// nucleotides.
     ///
     /// # Example
     /// ```

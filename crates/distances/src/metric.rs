@@ -58,6 +58,6 @@ pub trait Metric: Sync {
     /// the others may be left as they are.
     ///
     /// # Panics
-    /// If a range goes beyond the items or the length of `values` is another.
+    /// Panics if a range goes beyond the items or the length of `values` is another.
     fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]);
 }

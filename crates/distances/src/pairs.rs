@@ -38,9 +38,9 @@ impl std::fmt::Debug for Finished<'_> {
 /// steps that were kept.
 ///
 /// # Errors
-/// [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. [`Error::TooLarge`] if no memory
-/// could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the errors of reading the kept
-/// steps.
+/// Returns [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. Returns
+/// [`Error::TooLarge`] if no memory could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the
+/// errors of reading the kept steps.
 ///
 /// # Example
 /// ```
@@ -85,7 +85,7 @@ pub fn all_pairs<T: Precision>(
 /// first; if it stops the run there, `keep` is offered that step all the same.
 ///
 /// # Errors
-/// As for [`all_pairs`].
+/// The same as for [`all_pairs`].
 ///
 /// # Example
 /// See [`Log`](crate::checkpoint::Log).

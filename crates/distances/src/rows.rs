@@ -99,7 +99,7 @@ impl Compared {
     /// Copies the rows. Cost: one pass.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
+    /// Returns [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
     pub fn new(rows: &Incomplete, measure: Measure) -> Result<Self, Error> {
         let (dimension, has_gaps) = (rows.dimension(), rows.missing() > 0);
         let mut values = rows.values().to_vec();

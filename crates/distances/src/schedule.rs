@@ -45,7 +45,7 @@ impl Schedule {
     /// The tiles of `items` items.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if there are none.
     pub fn new(items: usize) -> Self {
         assert!(items > 0, "there is at least one item");
         let partition = Partition::new(items, 1);
@@ -71,7 +71,7 @@ impl Schedule {
     /// the first steps only, the pairs above the diagonal count.
     ///
     /// # Panics
-    /// If there is no such leaf or step.
+    /// Panics if there is no such leaf or step.
     pub fn tile(&self, leaf: usize, step: usize) -> Option<(Range<usize>, Range<usize>)> {
         assert!(step < self.steps(), "step {step} of {}", self.steps());
         let (leaves, apart, part) = (self.leaves(), step / self.parts, step % self.parts);

@@ -63,7 +63,8 @@ impl Matrix {
     /// One score for equal letters, another for different ones. Letters that stand for several are equal to none.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond +-10,000.
+    /// Returns [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond
+    /// +-10,000.
     pub fn simple(alphabet: Alphabet, equal: i32, different: i32) -> Result<Self, Error> {
         if equal <= 0 || different > equal || equal > SCORE_MAX || different < -SCORE_MAX {
             return Err(Error::Parameter {
@@ -81,7 +82,7 @@ impl Matrix {
     /// The score of two letters of the alphabet.
     ///
     /// # Panics
-    /// If either is none.
+    /// Panics if either is none.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         let letters = self.alphabet.letters();
         let place = |letter: u8| letters.iter().position(|known| *known == letter).expect("a letter of the alphabet");
@@ -125,7 +126,7 @@ impl Scoring {
     /// A matrix with gaps whose first letter costs `open` and each further one `extend`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
+    /// Returns [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
     ///
     /// # Example
     /// ```

@@ -137,8 +137,8 @@ impl Aligned {
     /// Prepares all sequences.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the overlap is not within 0 to 1; [`Error::Unsuited`] as for [`Aligner::new`], and for
-    /// Jukes and Cantor's distance of proteins.
+    /// Returns [`Error::Parameter`] if the overlap is not within 0 to 1; [`Error::Unsuited`] as for [`Aligner::new`],
+    /// and for Jukes and Cantor's distance of proteins.
     pub fn new(sequences: &Sequences, parameters: &Parameters) -> Result<Self, Error> {
         let Parameters { measure, mode, ref scoring, overlap_min } = *parameters;
         if !(0.0..=1.0).contains(&overlap_min) {

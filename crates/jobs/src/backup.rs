@@ -88,7 +88,7 @@ pub struct Counted {
 /// has the content that its service names. In a backup it also checks each file by its list.
 ///
 /// # Errors
-/// [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
+/// Returns [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
 ///
 /// # Example
 /// ```
@@ -137,7 +137,7 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
 /// Copies the folder of a node into a backup, which must not be there yet. The node must not run meanwhile.
 ///
 /// # Errors
-/// Those of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
+/// The errors of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
 ///
 /// # Example
 /// See [`import`].
@@ -165,7 +165,7 @@ pub fn export(keep: &Path, backup: &Path) -> Result<Counted, Error> {
 /// Copies a backup into the folder of a node, which must not be there yet, or be empty.
 ///
 /// # Errors
-/// Those of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
+/// The errors of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
 ///
 /// # Example
 /// ```

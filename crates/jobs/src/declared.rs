@@ -210,7 +210,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
 /// Runs a job of a declared method.
 ///
 /// # Errors
-/// As for [`Method::run`](crate::Method::run).
+/// The same as for [`Method::run`](crate::Method::run).
 ///
 /// # Example
 /// ```
@@ -424,7 +424,8 @@ impl AnyMethod for Declared {
 /// missing values if the method takes those and the data set says that there may be some.
 ///
 /// # Errors
-/// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.
+/// Returns [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places;
+/// weights are for rows without gaps.
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
@@ -467,7 +468,7 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
 /// The rows of an ordinary table, prepared as the command prepares them.
 ///
 /// # Errors
-/// As for [`rows_of`]; columns that cannot be used as they are asked to be.
+/// The same as for [`rows_of`]; columns that cannot be used as they are asked to be.
 fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let id = options.id.as_deref().or(table.id());
     let weights = options.weights.as_deref().or(table.weights());
@@ -499,7 +500,7 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
 /// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
 ///
 /// # Errors
-/// As for [`rows_of`].
+/// The same as for [`rows_of`].
 fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
     let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
     let TableOptions { columns, weights, .. } = options.clone();

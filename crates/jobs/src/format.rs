@@ -106,7 +106,7 @@ impl Reading {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`].
+    /// Returns [`Code::InvalidValue`].
     pub(crate) fn check(&self, form: Form) -> Result<(), Fault> {
         let invalid = |reason: &str| Err(Fault::new(Code::InvalidValue, reason));
         if self.columns.as_ref().is_some_and(Vec::is_empty) {
@@ -196,7 +196,7 @@ impl ColumnFacts {
 /// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; messages call it `name`.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let (mut rounding, mut account) = (None, Vec::new());
@@ -282,7 +282,7 @@ fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
 /// Reads dissimilarities whose header and array are two files: `open` gives the one that stands under a name beside the header.
 ///
 /// # Errors
-/// As for [`read`]; those of `open`.
+/// The same as for [`read`]; those of `open`.
 pub(crate) fn read_beside(
     header: File,
     open: impl FnOnce(&Path) -> Result<File, Fault>,
@@ -449,7 +449,7 @@ pub struct Piece {
 /// Writes rows from `from` to `to`, or as many of them as a piece takes.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for rows that are not there, and for an array of a table without numbers.
+/// Returns [`Code::InvalidValue`] for rows that are not there, and for an array of a table without numbers.
 pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
     let rows = table.rows() as u64;
     let to = to.unwrap_or(rows);

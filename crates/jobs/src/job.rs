@@ -102,7 +102,7 @@ impl Saved {
     /// A copy of the state from which the first process of a job resumes.
     ///
     /// # Errors
-    /// If there is no place for the log, which is a file.
+    /// Fails if there is no place for the log, which is a file.
     pub(crate) fn copied(checkpoint: Option<&[u8]>, log: Option<&[u8]>) -> std::io::Result<Self> {
         let mut copy = Volatile { bytes: checkpoint.map(<[u8]>::to_vec), folder: None };
         if let Some(log) = log {
@@ -270,7 +270,8 @@ impl Job {
     /// keeps its jobs.
     ///
     /// # Errors
-    /// [`Failure::Environment`] if the disk does not take them. The method may go on; the earlier checkpoint is still there.
+    /// Returns [`Failure::Environment`] if the disk does not take them. The method may go on; the earlier checkpoint is
+    /// still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -300,7 +301,7 @@ impl Job {
     /// keeps its jobs; removed when the job is done.
     ///
     /// # Errors
-    /// [`Failure::Environment`] if there is no place for it.
+    /// Returns [`Failure::Environment`] if there is no place for it.
     ///
     /// # Example
     /// ```
@@ -330,7 +331,7 @@ impl Job {
     /// [warning](Self::warn).
     ///
     /// # Errors
-    /// [`Failure::Environment`] if it cannot be read.
+    /// Returns [`Failure::Environment`] if it cannot be read.
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
             Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
@@ -368,7 +369,7 @@ fn before(path: &Path) -> PathBuf {
 /// The saved state of a job in a file, if it is there.
 ///
 /// # Errors
-/// As for [`Job::saved`].
+/// The same as for [`Job::saved`].
 pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
     let mut is_damaged = false;
     for path in [path.to_path_buf(), before(path)] {

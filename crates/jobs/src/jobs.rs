@@ -156,7 +156,8 @@ impl Record {
     /// Its options, as the method's type.
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another version.
+    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another
+    /// version.
     ///
     /// # Example
     /// See [`Jobs`].

@@ -108,19 +108,19 @@ pub(crate) trait AnyMethod: Send + Sync {
     /// The options as the method has them: with its defaults, and in the order of its fields.
     ///
     /// # Errors
-    /// As for [`Options::read`].
+    /// The same as for [`Options::read`].
     fn complete(&self, options: &Options) -> Result<Options, Fault>;
 
     /// Everything that can be said against them.
     ///
     /// # Errors
-    /// As for [`complete`](Self::complete).
+    /// The same as for [`complete`](Self::complete).
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault>;
 
     /// Does it.
     ///
     /// # Errors
-    /// As for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
+    /// The same as for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure>;
 }
 
@@ -184,7 +184,7 @@ impl Inputs {
     /// A table.
     ///
     /// # Errors
-    /// [`Failure::Input`] if it was not given.
+    /// Returns [`Failure::Input`] if it was not given.
     pub fn table(&self, name: &str) -> Result<&Table, Failure> {
         let found = self.tables.get(name).map(|(_, table)| table);
         found.ok_or_else(|| Failure::input(format!("the input {name:?} is missing")))
@@ -235,7 +235,7 @@ impl Outputs {
     /// Adds a model, which clients ask for with [`ModelOf`](crate::jobs::ModelOf): the table `model`, beside those that the method always gives.
     ///
     /// # Errors
-    /// [`Failure::Internal`] for a model that JSON does not hold.
+    /// Returns [`Failure::Internal`] for a model that JSON does not hold.
     pub fn model(self, model: &ModelFile) -> Result<Self, Failure> {
         let text = model.text().map_err(|error| Failure::Internal(format!("the model: {error}")))?;
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
@@ -244,7 +244,7 @@ impl Outputs {
     /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
     ///
     /// # Errors
-    /// [`Failure::Environment`] for a page that is too long for a table.
+    /// Returns [`Failure::Environment`] for a page that is too long for a table.
     pub fn report(self, page: String) -> Result<Self, Failure> {
         Ok(self.table(REPORT, Table::builder().texts(REPORT, vec![page]).build()?))
     }

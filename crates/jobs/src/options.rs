@@ -54,7 +54,7 @@ impl Options {
     /// The same as a method's type.
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`], with the field that is to blame.
+    /// Returns [`Code::MessageNotSupported`], with the field that is to blame.
     ///
     /// # Example
     /// See [`Options`].

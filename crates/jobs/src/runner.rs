@@ -96,7 +96,7 @@ impl Runner {
     /// Starts to follow the document. `jobs` are those that it has.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
+    /// Returns [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
     pub(crate) fn start(
         &self,
         path: &str,

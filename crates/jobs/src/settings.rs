@@ -73,7 +73,7 @@ impl Settings {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with everything that cannot.
     ///
     /// # Example
     /// ```
@@ -117,7 +117,7 @@ impl Settings {
     /// The settings of a placement; `None` if it has none.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that cannot be meant.
+    /// Returns [`Code::InvalidValue`] if that cannot be meant.
     pub(crate) fn of_placement(placement: &Placement) -> Result<Option<Self>, Fault> {
         if placement.told().is_none() && placement.own_cores().is_empty() {
             return Ok(None);

@@ -46,7 +46,7 @@ impl Setup {
     /// Where a service is put, with its document kept if anything is.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the folder cannot be made.
+    /// Returns [`Code::StartFailed`] if the folder cannot be made.
     fn kept(&self, placement: Placement) -> Result<Placement, Fault> {
         // Before the path becomes the name of a file.
         placement.check()?;
@@ -65,7 +65,7 @@ impl Setup {
     /// Starts the service of data sets at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
+    /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
     ///
     /// # Example
     /// See [`Setup`].
@@ -81,8 +81,8 @@ impl Setup {
     /// Starts the service of a method at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its
-    /// settings cannot be meant.
+    /// Returns [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if
+    /// its settings cannot be meant.
     ///
     /// # Example
     /// See [`Setup`].
@@ -98,7 +98,7 @@ impl Setup {
     /// Starts the service of a method that `lehr-methods` declares, as [`start_method`](Self::start_method) does.
     ///
     /// # Errors
-    /// As for [`start_method`](Self::start_method).
+    /// The same as for [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ impl Setup {
     /// The same, with results kept for who has the process: see [`Fits`].
     ///
     /// # Errors
-    /// As for [`start_method`](Self::start_method).
+    /// The same as for [`start_method`](Self::start_method).
     pub async fn start_keeping(
         &self,
         host: &Host,
@@ -155,7 +155,7 @@ impl Setup {
     /// Nothing for another contract.
     ///
     /// # Errors
-    /// As for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
+    /// The same as for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```

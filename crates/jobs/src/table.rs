@@ -172,8 +172,9 @@ impl Builder {
     /// The table.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of missing
-    /// columns. Also for a scale that is not finite and above 0. [`Code::TooLarge`] for a column of text beyond 2 GiB.
+    /// Returns [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of
+    /// missing columns. Also for a scale that is not finite and above 0. Returns [`Code::TooLarge`] for a column of
+    /// text beyond 2 GiB.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
@@ -335,7 +336,7 @@ impl Table {
     /// `length` rows from row `start` on, without a copy.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are not so many.
     pub fn slice(&self, start: usize, length: usize) -> Self {
         Self { batch: self.batch.slice(start, length) }
     }
@@ -343,7 +344,7 @@ impl Table {
     /// Tables of the same columns, one after another.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if there is none, or their columns differ.
+    /// Returns [`Code::InvalidValue`] if there is none, or their columns differ.
     pub(crate) fn joined(parts: &[Self]) -> Result<Self, Fault> {
         let different = || Fault::new(Code::InvalidValue, "parts of a table have different columns");
         let first = parts.first().ok_or_else(different)?;
@@ -443,7 +444,7 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
 /// The value of a unit of a column in fixed point; `None` if it is no such column.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if it says something that no unit is worth.
+/// Returns [`Code::InvalidValue`] if it says something that no unit is worth.
 pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     let Some(text) = field.metadata().get(SCALE) else { return Ok(None) };
     let is_sound = |scale: &f64| *scale > 0.0 && (scale * f64::from(LARGEST_U16)).is_finite();

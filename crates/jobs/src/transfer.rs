@@ -64,7 +64,7 @@ const BODY_BYTES: usize = 8 << 20;
 /// Fetches a data set, from here or elsewhere, whatever its size.
 ///
 /// # Errors
-/// Those of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
+/// The errors of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
 ///
 /// # Example
 /// See [`store`].
@@ -93,7 +93,7 @@ pub async fn fetch(datasets: &Reference<Datasets>, name: &str) -> Result<Table, 
 /// Stores a table as a data set, here or elsewhere, whatever its size.
 ///
 /// # Errors
-/// Those of [`Put`], [`Begin`], [`Append`] and [`Finish`].
+/// The errors of [`Put`], [`Begin`], [`Append`] and [`Finish`].
 ///
 /// # Example
 /// ```
@@ -131,8 +131,8 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 /// already.
 ///
 /// # Errors
-/// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it
-/// goes on.
+/// Returns [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called
+/// again, it goes on.
 ///
 /// # Example
 /// ```

@@ -40,7 +40,7 @@ impl<'a> Set<'a> {
     /// Reads the enum.
     ///
     /// # Errors
-    /// If `PortSet` cannot be made of the enum; the error is at the part at fault.
+    /// Fails if `PortSet` cannot be made of the enum; the error is at the part at fault.
     pub(crate) fn read(input: &'a DeriveInput) -> Result<Self> {
         let Data::Enum(data) = &input.data else {
             return Err(Error::new(

@@ -116,7 +116,7 @@ impl<'a> Data<'a> {
     /// The rows.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes rows.
+    /// Panics if these are other data, which no front end hands to a method that takes rows.
     pub fn rows(self) -> &'a Rows {
         match self {
             Data::Rows(rows) => rows,
@@ -127,7 +127,7 @@ impl<'a> Data<'a> {
     /// The stream.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes a stream.
+    /// Panics if these are other data, which no front end hands to a method that takes a stream.
     pub fn stream(self) -> &'a Stream {
         match self {
             Data::Stream(stream) => stream,
@@ -138,7 +138,7 @@ impl<'a> Data<'a> {
     /// The dissimilarities.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes dissimilarities.
+    /// Panics if these are other data, which no front end hands to a method that takes dissimilarities.
     pub fn matrix(self) -> &'a Matrix {
         match self {
             Data::Matrix(matrix) => matrix,

@@ -106,7 +106,7 @@ pub struct Question<'a> {
 /// Cost: a pass over the columns for numbers and one for each text looked at; the tree is grown on 10,000 rows at most.
 ///
 /// # Panics
-/// If labels or distances are not one for each row.
+/// Panics if labels or distances are not one for each row.
 ///
 /// # Example
 /// ```

@@ -82,7 +82,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// The options that a checkpoint was made with.
     ///
     /// # Errors
-    /// If it is no checkpoint of this method.
+    /// Fails if it is no checkpoint of this method.
     fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options> {
         serde_json::from_slice::<Checkpoint<Self::Parameters>>(checkpoint)
             .map(|checkpoint| Self::options_of(checkpoint.parameters()))
@@ -91,7 +91,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// The content of a checkpoint's file, checked.
     ///
     /// # Errors
-    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
         Checkpoint::<Self::Parameters>::read_json(path)
     }
@@ -99,7 +99,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Does it.
     ///
     /// # Errors
-    /// Those of the method in `lehr-mining`.
+    /// The errors of the method in `lehr-mining`.
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
@@ -134,7 +134,7 @@ impl Task<'_> {
     /// of the run, and its result.
     ///
     /// # Errors
-    /// Those of the two, and [`Error::CheckpointDamaged`].
+    /// The errors of the two, and [`Error::CheckpointDamaged`].
     pub(crate) fn carry_out<P: Resumable, R>(
         self,
         parameters: P,
@@ -249,27 +249,27 @@ pub trait Method: Send + Sync {
     /// The unit of the temperatures in its progress.
     ///
     /// # Panics
-    /// As for [`run`](Self::run).
+    /// Panics as for [`run`](Self::run).
     fn temperature(&self, options: &Options) -> Temperature;
     /// How many rows at the beginning of a stream are read before it is run.
     ///
     /// # Panics
-    /// As for [`run`](Self::run).
+    /// Panics as for [`run`](Self::run).
     fn sample_rows(&self, options: &Options) -> usize;
     /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
     /// The content of a checkpoint's file, checked.
     ///
     /// # Errors
-    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error>;
     /// Does it.
     ///
     /// # Errors
-    /// Those of the method in `lehr-mining`.
+    /// The errors of the method in `lehr-mining`.
     ///
     /// # Panics
-    /// If [`check`](Self::check) has something to say against the options.
+    /// Panics if [`check`](Self::check) has something to say against the options.
     fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error>;
 }
 

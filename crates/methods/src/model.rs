@@ -137,7 +137,7 @@ impl ModelFile {
     /// A model of rows or of a stream, by the columns that they have.
     ///
     /// # Panics
-    /// If these are dissimilarities, of which nothing is learnt that other rows could be asked of.
+    /// Panics if these are dissimilarities, of which nothing is learnt that other rows could be asked of.
     pub fn of(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
@@ -190,8 +190,8 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a
-    /// model's.
+    /// Returns [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers
+    /// cannot be a model's.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         // The folder of results stands for the model in it.
         let inside = path.join("model.json");
@@ -212,7 +212,7 @@ impl ModelFile {
     /// Checks a model in JSON; messages call it `shown`.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
         let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
@@ -250,10 +250,10 @@ impl ModelFile {
     /// must not depend on those beside it.
     ///
     /// # Errors
-    /// Those of [`Preparation::apply`].
+    /// The errors of [`Preparation::apply`].
     ///
     /// # Panics
-    /// If the model's columns were not prepared.
+    /// Panics if the model's columns were not prepared.
     pub fn prepared(&self, frame: &DataFrame) -> Result<Prepared, lehr_data::Error> {
         let preparation = self.preparation.as_ref().expect("a model whose columns were prepared");
         let missing = match preparation.missing {

@@ -280,8 +280,8 @@ pub(crate) fn as_option(error: Error) -> Error {
 /// ([`OptionOf`] says for which kind).
 ///
 /// # Panics
-/// If no front end could ask for a field of this type. That is a mistake in the declaration, which the test of all
-/// methods finds.
+/// Panics if no front end could ask for a field of this type. That is a mistake in the declaration, which the test of
+/// all methods finds.
 pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
     let schema = schema_of::<O>();
     let text = serde_json::to_string(&O::default()).expect("options are JSON");

@@ -95,7 +95,7 @@ impl Predicted {
     /// For rows of bits. Only models of clusters with columns as they are can label them.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another model, and for another number of bits.
+    /// Returns [`Refusal::Unsuited`] for another model, and for another number of bits.
     pub fn of_bits(model: &ModelFile, rows: &Fingerprints, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: String, found: String| Refusal::Unsuited { expected, found };
         let Learnt::Clusters(centroids) = &model.model else {
@@ -117,7 +117,7 @@ impl Predicted {
     /// they do not come to are 0 in all rows.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.
+    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.
     pub fn of_sparse(model: &ModelFile, rows: Sparse, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: &str| Refusal::Unsuited { expected: expected.into(), found: "sparse rows".into() };
         let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
@@ -135,8 +135,8 @@ impl Predicted {
     /// For rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions
-    /// that are not in degrees.
+    /// Returns [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for
+    /// positions that are not in degrees.
     pub fn of_points(model: &ModelFile, points: &Points, memberships: bool) -> Result<Self, Refusal> {
         if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
             let expected = "rows of bits, as --cost bernoulli takes".into();
@@ -156,7 +156,7 @@ impl Predicted {
     /// model expects of a row that nobody has seen: the heaviest component, the middle of the map.
     ///
     /// # Errors
-    /// As for [`of_points`](Self::of_points).
+    /// The same as for [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
         if matches!(model.model, Learnt::Clusters(_)) {
             let expected = "rows without missing cells, of which alone clusters say something".into();
@@ -181,7 +181,7 @@ impl Predicted {
     /// [`Refusal::Data`]: columns that are missing or read differently.
     ///
     /// # Panics
-    /// If the model's columns were not prepared.
+    /// Panics if the model's columns were not prepared.
     pub fn of_table(
         model: &ModelFile,
         table: &DataFrame,

@@ -59,7 +59,7 @@ impl Described {
     /// Decides their use.
     ///
     /// # Errors
-    /// Those of [`Preparation::new`].
+    /// The errors of [`Preparation::new`].
     pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
         let Self { mut frame, mut accounts, reserved } = self;
         let wishes = Wishes { reserved, ..wishes.clone() };
@@ -102,7 +102,7 @@ impl Decided {
     /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
     ///
     /// # Errors
-    /// Those of [`Preparation::apply`]; weights and identifiers that are none.
+    /// The errors of [`Preparation::apply`]; weights and identifiers that are none.
     pub fn rows(self, keys: Keys<'_>, sets_aside: bool) -> Result<Rows, Error> {
         let Self { frame, accounts, preparation } = self;
         let mut notes = frame.notes().to_vec();

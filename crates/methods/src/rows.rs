@@ -147,7 +147,7 @@ impl Rows {
     /// Turns `table` into the points of `frame`.
     ///
     /// # Errors
-    /// If coordinates are not degrees, with row and column.
+    /// Fails if coordinates are not degrees, with row and column.
     pub fn new(table: Points, frame: Frame) -> Result<Self, Error> {
         let (clustered, kind) = match frame {
             Frame::Sphere => (Some(geography::on_sphere(&table)?), Kind::Sphere),
@@ -221,7 +221,7 @@ impl Rows {
     /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
     ///
     /// # Panics
-    /// If the table has another number of rows.
+    /// Panics if the table has another number of rows.
     pub fn append_to<'a>(&'a self, table: ResultTable<'a>) -> ResultTable<'a> {
         let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
         let named = |name: &str| {
@@ -255,7 +255,7 @@ impl Rows {
     /// place of a missing value. A method that can handle missing values takes [`Rows::input`].
     ///
     /// # Errors
-    /// If the mean of a column cannot be held by a number.
+    /// Fails if the mean of a column cannot be held by a number.
     pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Error> {
         let dimension = rows.dimension();
         let mut values = rows.values().to_vec();
@@ -289,7 +289,7 @@ impl Rows {
     /// The rows as they were read, for code that takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits and sparse rows.
+    /// Panics for rows of bits and sparse rows.
     pub fn table(&self) -> &Points {
         match &self.table {
             Table::Numbers(points) => points,
@@ -302,7 +302,7 @@ impl Rows {
     /// The rows as they are clustered, for code that takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits and sparse rows.
+    /// Panics for rows of bits and sparse rows.
     pub fn points(&self) -> &Points {
         self.clustered.as_ref().unwrap_or_else(|| self.table())
     }

@@ -48,7 +48,7 @@ impl Stream {
     /// Reads the sample, so many rows; nothing if there are none. Columns are scaled as the sample says.
     ///
     /// # Errors
-    /// Those of the source.
+    /// The errors of the source.
     pub fn begin(mut source: Box<dyn Source>, rows: usize, scale: Scale) -> Result<Option<Self>, Error> {
         let Some(sample) = source.next(rows)? else { return Ok(None) };
         Ok(Some(Self {

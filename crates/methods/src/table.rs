@@ -140,10 +140,10 @@ impl<'a> Table<'a> {
     /// buffered.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     ///
     /// # Panics
-    /// If the columns differ in length.
+    /// Panics if the columns differ in length.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         let rows = self.rows();
         assert!(self.columns.iter().all(|(_, column)| column.len() == rows), "columns of one length");
@@ -154,7 +154,7 @@ impl<'a> Table<'a> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write_head(&self, out: impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         csv::Table::new(out, &names).map(|_| ())
@@ -163,10 +163,10 @@ impl<'a> Table<'a> {
     /// Writes the rows of a range, whose identifiers are those given: one for each of the range, or their numbers.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     ///
     /// # Panics
-    /// If there are not so many rows, or identifiers.
+    /// Panics if there are not so many rows, or identifiers.
     pub fn write_rows(&self, out: impl Write, rows: Range<usize>, ids: Option<&[String]>) -> io::Result<()> {
         let mut table = csv::Table::rows(out, self.columns.len());
         let first = rows.start;

@@ -26,7 +26,7 @@ impl Agreement {
     /// Cost: one pass, and clusters x classes numbers.
     ///
     /// # Panics
-    /// If they are not of the same number of items.
+    /// Panics if they are not of the same number of items.
     ///
     /// # Example
     /// ```

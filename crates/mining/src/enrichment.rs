@@ -39,7 +39,7 @@ impl Enrichment {
     /// Cost: one pass, and for each cluster as many terms as it may have active items.
     ///
     /// # Panics
-    /// If a label is not below `clusters`.
+    /// Panics if a label is not below `clusters`.
     ///
     /// # Example
     /// ```

@@ -37,7 +37,7 @@ impl Gather {
     /// After the round: all rows' numbers in order, and the other side's turn.
     ///
     /// # Errors
-    /// Those of the ranks.
+    /// The errors of the ranks.
     pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Side, all: &mut Vec<f64>) -> Result<(), Error> {
         let side = turn.0;
         let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {

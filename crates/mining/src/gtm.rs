@@ -54,9 +54,9 @@ impl Resumable for Parameters {
 /// Fits a map.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]. [`Error::Constant`] if no column varies, [`Error::Unobserved`], [`Error::TooFar`],
-/// [`Error::TooNear`], [`Error::TooManyPoints`]. [`Error::Data`] for faults of weights given with
-/// [`Input::with_weights`]. [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
+/// The errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
+/// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for faults of weights given
+/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub fn fit<'a>(
 /// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -109,7 +109,7 @@ pub fn resume<'a>(
 /// part of an unfolding that the regularised sheet lets through. At most the number of columns.
 ///
 /// # Errors
-/// As for [`fit`].
+/// The same as for [`fit`].
 ///
 /// # Example
 /// ```

@@ -119,7 +119,7 @@ impl<'a> Input<'a> {
     /// The rows with gaps filled by their column's mean over the values that are there, in rows of positive weight.
     ///
     /// # Errors
-    /// [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.
+    /// Returns [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.
     pub(crate) fn filled(&self) -> Result<Cow<'a, Points>, Error> {
         if let Some(points) = self.points {
             return Ok(Cow::Borrowed(points));

@@ -137,7 +137,7 @@ impl<T: Real> Matrix<'_, T> {
     /// Weights of pairs, 0 where they or the dissimilarities of `of` are missing, in the same precision.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if they are not those of as many items, or all are 0.
+    /// Returns [`Error::Parameter`] if they are not those of as many items, or all are 0.
     pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
         let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
         let items = from.items();
@@ -162,7 +162,7 @@ impl<T: Real> Matrix<'_, T> {
 /// item that has weight.
 ///
 /// # Errors
-/// [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
+/// Returns [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
 pub(crate) fn check_tied(
     weights: &[f64],
     fixed: impl Iterator<Item = usize>,
@@ -272,7 +272,7 @@ fn power_of_two_above(value: f64) -> f64 {
 /// about 1.
 ///
 /// # Errors
-/// [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
+/// Returns [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
 pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec<f64>, f64), Error> {
     let Some(weights) = weights else { return Ok((vec![1.0; items], 1.0)) };
     let wrong = |expected, found: String| Err(Error::Parameter { name: "weights", expected, found });

@@ -74,7 +74,7 @@ impl Need {
     /// Whether the machine has so much.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// Returns [`Error::Memory`].
     pub fn check(self) -> Result<(), Error> {
         if self.bytes < SMALL { Ok(()) } else { self.held_against(available()) }
     }

@@ -53,12 +53,12 @@ impl Checkpoint {
 /// influence nothing.
 ///
 /// # Errors
-/// Those of [`Parameters::check`], and those of the source. [`Error::TooManyClusters`] if the sample has fewer rows
-/// than clusters are asked for; [`Error::TooFar`]. [`Error::Data`] for a stream without rows, for batches that disagree
-/// in their columns, and for weights whose sum over all batches no number holds. [`Error::Stopped`] if the observer
-/// asked for it. It is asked whenever a batch has been read and, while the sample is clustered, as often as annealing
-/// asks. It has the checkpoint then, except for a stop right after the sample has been read, when there is nothing to
-/// resume from.
+/// The errors of [`Parameters::check`], and those of the source. Returns [`Error::TooManyClusters`] if the sample has
+/// fewer rows than clusters are asked for; [`Error::TooFar`]. Returns [`Error::Data`] for a stream without rows, for
+/// batches that disagree in their columns, and for weights whose sum over all batches no number holds.
+/// Returns [`Error::Stopped`] if the observer asked for it. It is asked whenever a batch has been read and, while the
+/// sample is clustered, as often as annealing asks. It has the checkpoint then, except for a stop right after the
+/// sample has been read, when there is nothing to resume from.
 ///
 /// # Example
 /// ```
@@ -94,7 +94,8 @@ pub fn cluster(
 /// beginning: the earlier part is read again, to see that it is the same, and not gone over.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for
+/// [`cluster`].
 pub fn resume(
     source: &mut dyn Source,
     checkpoint: Checkpoint,

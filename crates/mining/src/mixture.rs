@@ -60,10 +60,10 @@ impl Resumable for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]. [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`].
-/// [`Error::Data`] for faults of weights given with [`Input::with_weights`]. [`Error::Collapsed`], without
-/// regularisation or where columns depend on each other to the last digits. [`Error::Stopped`] if the observer asked
-/// for it (it has the checkpoint then).
+/// The errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`] or
+/// [`Error::TooNear`]. Returns [`Error::Data`] for faults of weights given with [`Input::with_weights`].
+/// Returns [`Error::Collapsed`], without regularisation or where columns depend on each other to the last digits.
+/// Returns [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -98,7 +98,7 @@ pub fn fit<'a>(
 /// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,

@@ -180,7 +180,7 @@ impl Number {
 /// the number of cells that are left after each merge.
 ///
 /// # Errors
-/// Those of `grow`; [`Error::Stopped`] if `hear` says stop.
+/// The errors of `grow`; [`Error::Stopped`] if `hear` says stop.
 pub(crate) fn choose(
     sample: &Sample,
     most: usize,

@@ -51,8 +51,8 @@ impl Resumable for Parameters {
 /// given: their squares have other temperatures and other clusters.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if the
-/// observer said stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if
+/// the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -83,7 +83,7 @@ pub fn cluster(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

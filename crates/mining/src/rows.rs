@@ -107,7 +107,7 @@ impl<T: Real> Rows<T> {
     /// Arranges the rows. Cost: N log N, one copy of the rows, which is where they are: in memory or in a file.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
+    /// Returns [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, &[], 1)
     }
@@ -115,7 +115,7 @@ impl<T: Real> Rows<T> {
     /// The same on several threads, for any cost of such rows.
     ///
     /// # Errors
-    /// As [`Rows::new`], and those of the threads.
+    /// The same as for [`Rows::new`], and those of the threads.
     pub fn on_threads(input: Input<'_>, cost: Cost, threads: usize) -> Result<Self, Error> {
         Self::laid_out(input, cost, &[], threads)
     }
@@ -124,7 +124,7 @@ impl<T: Real> Rows<T> {
     /// may be far from them, and the squares of their distances must be finite.
     ///
     /// # Errors
-    /// As [`Rows::new`], of these positions too.
+    /// The same as for [`Rows::new`], of these positions too.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
@@ -175,7 +175,7 @@ impl<T: Real> Rows<T> {
     /// The means of cells, which stand for these rows of numbers, in their units.
     ///
     /// # Errors
-    /// [`Error::Data`] where a position or a weight is no finite number.
+    /// Returns [`Error::Data`] where a position or a weight is no finite number.
     pub fn standing_for(others: &Self, summary: Summary) -> Result<Self, Error> {
         let Summary { dimension, means, weights, hidden, .. } = summary;
         let points = Points::new(means, dimension)?.with_weights(weights)?;

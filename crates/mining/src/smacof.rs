@@ -48,8 +48,8 @@ impl Resumable for Parameters {
 /// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together;
-/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties
+/// together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -82,7 +82,7 @@ pub fn embed(
 /// Resumes an interrupted embedding, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
+/// Returns [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
 pub fn resume(
     input: &Input<'_>,
     checkpoint: Checkpoint,

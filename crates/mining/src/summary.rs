@@ -50,7 +50,7 @@ pub(crate) type LeafSummary = Vec<f64>;
 /// Has every leaf divide its rows into cells; returns the cost that these hide. All processes then have all cells.
 ///
 /// # Errors
-/// Those of rounds.
+/// The errors of rounds.
 pub(crate) async fn divide_leaves<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,

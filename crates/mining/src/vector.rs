@@ -65,7 +65,7 @@ impl Checkpoint {
 /// result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the
+/// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the
 /// checkpoint then).
 ///
 /// # Example
@@ -105,7 +105,7 @@ pub fn cluster<'a>(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,

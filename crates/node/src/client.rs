@@ -151,7 +151,8 @@ impl Client {
     /// A client that shows this token to the nodes it asks.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be started.
+    /// Returns [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be
+    /// started.
     ///
     /// # Example
     /// See [`Client`].
@@ -163,7 +164,7 @@ impl Client {
     /// to nodes that ask.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     ///
     /// # Example
     /// See [`Trust`].
@@ -189,7 +190,7 @@ impl Client {
     /// Shows another token from the next request on.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if it cannot be sent; the one before stays.
+    /// Returns [`Code::InvalidValue`] if it cannot be sent; the one before stays.
     ///
     /// # Example
     /// ```
@@ -208,7 +209,7 @@ impl Client {
     /// [`Host::reach_by`](lehr_services::Host::reach_by).
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the address cannot be meant.
+    /// Returns [`Code::InvalidValue`] if the address cannot be meant.
     ///
     /// # Example
     /// ```
@@ -519,7 +520,7 @@ impl HttpLink {
     /// where a proxy has put the node, or else a service of it.
     ///
     /// # Errors
-    /// Why the node could not be asked.
+    /// The reason why the node could not be asked.
     pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
         let root = Self { path: String::new(), ..self.clone() };
         match self.list().await {
@@ -543,7 +544,7 @@ impl HttpLink {
     /// The description of the service.
     ///
     /// # Errors
-    /// Why it could not be asked.
+    /// The reason why it could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message {

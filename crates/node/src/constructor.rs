@@ -48,7 +48,7 @@ impl Constructor {
     /// not there.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
     ///
     /// # Example
     /// ```

@@ -143,7 +143,7 @@ impl Edge {
     /// The bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// [`Code::Unavailable`] if too much is on its way, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too much is on its way, to this client or to all.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }
@@ -177,7 +177,7 @@ impl Edge {
     /// Counts a request from an address.
     ///
     /// # Errors
-    /// [`Code::QueuingLimitExceeded`] with the time after which there is one more.
+    /// Returns [`Code::QueuingLimitExceeded`] with the time after which there is one more.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
         let Some(rate) = self.limits().rate else { return Ok(()) };
         let now = self.host.clock().now();
@@ -213,7 +213,7 @@ fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Fa
 /// Starts the threads that listen.
 ///
 /// # Errors
-/// If a thread or its runtime cannot be started.
+/// Fails if a thread or its runtime cannot be started.
 pub(crate) fn listen(
     edge: &Arc<Edge>,
     listener: &TcpListener,

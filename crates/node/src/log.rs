@@ -131,7 +131,7 @@ impl Log {
     /// Lines that pass these filters go to `sink`, one at a time, without a line break.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every filter that cannot be meant.
+    /// Returns [`Code::InvalidValue`], with every filter that cannot be meant.
     ///
     /// # Example
     /// See [`Log`].
@@ -144,7 +144,7 @@ impl Log {
     /// Replaces the filters, for every line from now on.
     ///
     /// # Errors
-    /// As for [`new`](Self::new); those before stay.
+    /// The same as for [`new`](Self::new); those before stay.
     ///
     /// # Example
     /// See [`Log`].

@@ -184,7 +184,7 @@ impl Manifest {
     /// The manifest that is the table `services` of a larger description.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub(crate) fn of(tree: &Tree, field: &Field) -> Result<Self, Findings> {
         let schema = Self::schema();
         let mut findings = Findings::default();

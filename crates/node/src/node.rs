@@ -46,7 +46,7 @@ impl Node {
     /// Listens for requests to the services of a host.
     ///
     /// # Errors
-    /// Those of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
+    /// The errors of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
     pub fn start(host: Host, settings: Settings) -> Result<Self, Fault> {
         settings.check()?;
         let wanted = settings.address;

@@ -187,7 +187,7 @@ impl Joining {
     /// `lease` is gone.
     ///
     /// # Panics
-    /// If `lease` is shorter than a millisecond.
+    /// Panics if `lease` is shorter than a millisecond.
     pub fn new(client: Client, lease: Duration) -> Self {
         assert!(lease >= Duration::from_millis(1), "a lease of {lease:?} has passed before it can be renewed");
         Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
@@ -196,7 +196,7 @@ impl Joining {
     /// Follows this node from the beginning.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
+    /// Returns [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
     ///
     /// # Example
     /// ```
@@ -218,7 +218,7 @@ impl Joining {
     /// node do that, is followed all the same.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that is no address of a node.
+    /// Returns [`Code::InvalidValue`] if that is no address of a node.
     ///
     /// # Example
     /// ```

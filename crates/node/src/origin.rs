@@ -32,7 +32,7 @@ impl Origins {
     /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` stands for all.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for a text that is no origin.
+    /// Returns [`Code::InvalidValue`] for a text that is no origin.
     ///
     /// # Example
     /// See [`Origins`].

@@ -113,7 +113,7 @@ impl Policy {
     /// Reads a policy from JSON, and looks whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with everything that cannot.
     ///
     /// # Example
     /// ```
@@ -179,7 +179,7 @@ impl Policy {
     /// The owner of this token; without one, nobody in particular.
     ///
     /// # Errors
-    /// [`Code::Unauthenticated`] for a token that is nobody's.
+    /// Returns [`Code::Unauthenticated`] for a token that is nobody's.
     ///
     /// # Example
     /// See [`Policy`].
@@ -228,7 +228,7 @@ impl Policy {
     /// The owner of a certificate with these DNS names.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.
+    /// Returns [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.
     ///
     /// # Example
     /// ```

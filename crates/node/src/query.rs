@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// `explode` has it.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
+/// Returns [`Code::InvalidValue`] for a field that is named twice and takes no list.
 pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {

@@ -170,8 +170,8 @@ impl Settings {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without one;
-    /// [`Code::InvalidValue`] with every number that cannot be meant.
+    /// Returns [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without
+    /// one; [`Code::InvalidValue`] with every number that cannot be meant.
     ///
     /// # Example
     /// See [`Settings`].

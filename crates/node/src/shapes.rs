@@ -10,7 +10,8 @@ use serde_json::Value;
 /// Looks for lists in a body that stand where the schema has only objects.
 ///
 /// # Errors
-/// [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to refuse.
+/// Returns [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to
+/// refuse.
 pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), Fault> {
     // Most bodies have none.
     if format == Format::Json && !body.contains(&b'[') {

@@ -91,7 +91,7 @@ impl Answered {
     /// Of the first piece.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if that is no piece.
+    /// Returns [`Code::OperationFailed`] if that is no piece.
     pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
         let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
         answered.from = answered.add(piece)?;
@@ -102,7 +102,7 @@ impl Answered {
     /// with its piece.
     ///
     /// # Errors
-    /// [`Code::TooLarge`] if it would be more than fits.
+    /// Returns [`Code::TooLarge`] if it would be more than fits.
     pub(crate) fn next(&self, to: Option<u64>) -> Result<Option<u64>, Fault> {
         if self.rows == Rows::Arrow || self.to >= to.unwrap_or(self.of).min(self.of) {
             return Ok(None);

@@ -47,8 +47,8 @@ impl Tls {
     /// authorities of clients.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code), naming the file: it cannot be read, has no certificate or key, or
-    /// the key is not the certificate's.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code), naming the file: it cannot be read, has no certificate or
+    /// key, or the key is not the certificate's.
     ///
     /// # Example
     /// See [`Tls`].

@@ -45,8 +45,8 @@ impl Trust {
     /// used, the earlier ones stay.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine
-    /// trusts nobody.
+    /// Returns [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the
+    /// machine trusts nobody.
     ///
     /// # Example
     /// See [`Trust`].

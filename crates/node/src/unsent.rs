@@ -124,7 +124,7 @@ impl AsRef<[u8]> for Counted {
 /// The bytes of a body, counted in both ledgers until the last piece of them has been sent or dropped.
 ///
 /// # Errors
-/// [`Code::Unavailable`] if a ledger has no room.
+/// Returns [`Code::Unavailable`] if a ledger has no room.
 pub(crate) fn counted(ledgers: [&Arc<Unsent>; 2], answering: Option<Answering>, body: Shared) -> Result<Bytes, Fault> {
     if body.as_ref().is_empty() {
         return Ok(Bytes::new());

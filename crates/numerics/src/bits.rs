@@ -46,7 +46,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// are wanted.
     ///
     /// # Panics
-    /// If `temperature` is not positive.
+    /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, bits: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.bits, self.count, self.temperature) = (bits, count, temperature);
@@ -58,7 +58,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// Says where centre `k` is, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], log_prior: f64) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
@@ -68,7 +68,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// `terms` of the columns whose bits are set.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -90,7 +90,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// The direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If there is no room for it, or lengths disagree.
+    /// Panics if there is no room for it, or lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.bits && direction.len() == self.bits);
         assert!(self.projections.lines > 0, "room for directions");
@@ -103,7 +103,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// for.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -171,7 +171,7 @@ impl<T: Real> HardBitCenters<T> {
     /// Says where centre `k` is.
     ///
     /// # Panics
-    /// If there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64]) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
@@ -181,7 +181,7 @@ impl<T: Real> HardBitCenters<T> {
     /// of the columns whose bits are set.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -210,7 +210,7 @@ impl<T: Real> HardBitCenters<T> {
     /// Adds the plane of the next centre, from the first on: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// If the normal has not as many coordinates as there are columns.
+    /// Panics if the normal has not as many coordinates as there are columns.
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.bits);
         self.normals.extend_from_slice(normal);
@@ -262,7 +262,8 @@ impl<T: Real> BitScratch<T> {
 /// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, second moments are asked for, or directions that were not announced.
+/// Panics if the shapes disagree, there is no centre, second moments are asked for, or directions that were not
+/// announced.
 ///
 /// # Example
 /// ```
@@ -307,7 +308,7 @@ pub fn soft_bit_sums<T: Real>(
 /// Cost: set bits x (K + 1) additions. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -346,7 +347,7 @@ pub fn nearest_bit_sums<T: Real>(
 /// Cost: set bits x K additions. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 ///
 /// # Example
 /// ```

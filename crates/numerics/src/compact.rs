@@ -105,7 +105,7 @@ impl<T: Real> Columns<T> {
     /// The number of an item in a column.
     ///
     /// # Panics
-    /// If there is no such item or column.
+    /// Panics if there is no such item or column.
     pub fn get(&self, item: usize, column: usize) -> f64 {
         self.number(item, column).to_f64()
     }
@@ -444,7 +444,7 @@ kernel! {
 /// multiply-adds for each entry.
 ///
 /// # Panics
-/// If the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
+/// Panics if the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
 ///
 /// # Example
 /// ```

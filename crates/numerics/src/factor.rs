@@ -18,7 +18,7 @@ const MOST_SWEEPS: usize = 60;
 /// operations, two allocations of n^2 numbers. Meant for n up to about a hundred.
 ///
 /// # Panics
-/// If `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n or n is 0.
 ///
 /// # Example
 /// ```
@@ -36,7 +36,7 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
 /// at.
 ///
 /// # Panics
-/// If `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n or n is 0.
 ///
 /// # Example
 /// ```

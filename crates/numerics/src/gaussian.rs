@@ -80,7 +80,7 @@ impl<T: Real> Components<T> {
     /// No components yet, of `dimension` coordinates, at a temperature that is positive and a pure number.
     ///
     /// # Panics
-    /// If `temperature` is not positive or `dimension` is 0.
+    /// Panics if `temperature` is not positive or `dimension` is 0.
     pub fn new(dimension: usize, whitening: Whitening, temperature: f64) -> Self {
         assert!(temperature > 0.0 && dimension > 0, "a positive temperature and a coordinate");
         Self {
@@ -98,7 +98,7 @@ impl<T: Real> Components<T> {
     /// / 2`.
     ///
     /// # Panics
-    /// If `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
+    /// Panics if `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
     pub fn push(&mut self, mean: &[f64], matrix: &[f64], log_factor: f64) {
         assert_eq!(mean.len(), self.dimension);
         assert_eq!(matrix.len(), self.matrix_len());
@@ -152,7 +152,7 @@ pub struct GaussianTotals {
 /// allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree or there is no component.
+/// Panics if the shapes disagree or there is no component.
 ///
 /// # Example
 /// ```
@@ -193,7 +193,7 @@ pub fn gaussian_sums<T: Real>(
 /// without moments.
 ///
 /// # Panics
-/// If the shapes disagree or there is no component.
+/// Panics if the shapes disagree or there is no component.
 ///
 /// # Example
 /// ```

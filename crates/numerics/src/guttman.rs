@@ -325,8 +325,8 @@ kernel! {
 /// operations; the rows are read once.
 ///
 /// # Panics
-/// If shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for each row,
-/// and a matrix of weights has the block's rows.
+/// Panics if shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for
+/// each row, and a matrix of weights has the block's rows.
 ///
 /// # Example
 /// ```
@@ -350,7 +350,7 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
 /// [`guttman`], and slower.
 ///
 /// # Panics
-/// As [`guttman`], and for strips of no column.
+/// Panics as for [`guttman`], and for strips of no column.
 ///
 /// # Example
 /// ```

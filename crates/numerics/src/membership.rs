@@ -27,7 +27,7 @@ impl<T: Real> MembershipScratch<T> {
 /// Cost: rows x K x (2 D operations + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree or there is no centre.
+/// Panics if the shapes disagree or there is no centre.
 ///
 /// # Example
 /// ```

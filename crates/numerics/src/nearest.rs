@@ -62,7 +62,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds a centre (the rows' origin subtracted).
     ///
     /// # Panics
-    /// If the number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push(&mut self, center: &[f64]) {
         assert_eq!(center.len(), self.dimension);
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
@@ -75,7 +75,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds the plane of the centre that was pushed last: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// If the normal's number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the normal's number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.dimension);
         self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));
@@ -121,7 +121,8 @@ impl<T: Real> HardScratch<T> {
 /// 0, beyond. Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for
+/// [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -176,7 +177,7 @@ pub fn nearest_sums<T: Real>(
 /// Cost: rows x K x D multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// As [`nearest_sums`].
+/// Panics as for [`nearest_sums`].
 ///
 /// # Example
 /// ```

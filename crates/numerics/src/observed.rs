@@ -36,7 +36,7 @@ pub struct ObservedScratch<T: Real> {
 /// Cost: rows x K x (5 D operations + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or `temperature` is not positive.
+/// Panics if the shapes disagree, there is no centre, or `temperature` is not positive.
 ///
 /// # Example
 /// ```

@@ -28,7 +28,7 @@ pub struct Shortest {
 /// Cost: rows x D x 2 operations. No allocation.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre `k`.
+/// Panics if the shapes disagree, or there is no centre `k`.
 ///
 /// # Example
 /// ```
@@ -55,7 +55,7 @@ pub fn lower_to<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, k: usize, s
 /// Cost: rows x K x D x 2 operations. No allocation.
 ///
 /// # Panics
-/// If the shapes disagree.
+/// Panics if the shapes disagree.
 ///
 /// # Example
 /// ```

@@ -52,7 +52,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// directions if they are wanted.
     ///
     /// # Panics
-    /// If `temperature` is not positive.
+    /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, dimension: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.dimension, self.count, self.temperature) = (dimension, count, temperature);
@@ -68,7 +68,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// Says where centre `k` is, from the origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64], log_prior: f64) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         let scale = std::f64::consts::LOG2_E / self.temperature;
@@ -80,7 +80,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// The direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If there is no room for it, or lengths disagree.
+    /// Panics if there is no room for it, or lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], origin: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && direction.len() == self.dimension);
         assert!(self.projections.lines > 0 && origin.len() == self.dimension, "room for directions");
@@ -93,7 +93,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// for.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     pub fn set_equally_far(&mut self, k: usize, score: f64) {
         assert!(k < self.count);
         self.scores.set(k, score * std::f64::consts::LOG2_E, std::iter::repeat_n(0.0, self.dimension));
@@ -141,7 +141,7 @@ impl<T: Real> HardSparseCenters<T> {
     /// Says where centre `k` is, from the origin.
     ///
     /// # Panics
-    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
@@ -151,7 +151,7 @@ impl<T: Real> HardSparseCenters<T> {
     /// it.
     ///
     /// # Panics
-    /// If the normal or the origin has not as many coordinates as there are columns.
+    /// Panics if the normal or the origin has not as many coordinates as there are columns.
     pub fn push_plane(&mut self, normal: &[f64], origin: &[f64], threshold: f64) {
         assert!(normal.len() == self.dimension && origin.len() == self.dimension);
         self.normals.extend_from_slice(normal);
@@ -209,7 +209,8 @@ impl<T: Real> SparseScratch<T> {
 /// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, second moments are asked for, or directions that were not announced.
+/// Panics if the shapes disagree, there is no centre, second moments are asked for, or directions that were not
+/// announced.
 ///
 /// # Example
 /// ```
@@ -262,7 +263,7 @@ pub fn soft_sparse_sums<T: Real>(
 /// Cost: values x (K + 1) multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -301,7 +302,7 @@ pub fn nearest_sparse_sums<T: Real>(
 /// Cost: values x K multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 pub fn sparse_distances<T: Real>(
     rows: &SparseRows<T>,
     centers: &HardSparseCenters<T>,

@@ -49,7 +49,7 @@ impl Written {
     /// The tiles, from the lines of the whole file.
     ///
     /// # Panics
-    /// If the file is another, and shorter.
+    /// Panics if the file is another, and shorter.
     pub fn tiles<T: Real>(&self, file: &Slab<T::Line>) -> Tiles<T> {
         let mut start = self.start;
         let [values, weights, row_major] = self.lines.map(|lines| {
@@ -88,7 +88,7 @@ impl<T: Real> Tiles<T> {
     /// `row(i)` gives the i-th of `rows` rows (`dimension` numbers) and `weight(i)` its weight.
     ///
     /// # Panics
-    /// If there is no row, or a row or `origin` has not `dimension` numbers.
+    /// Panics if there is no row, or a row or `origin` has not `dimension` numbers.
     ///
     /// # Example
     /// ```
@@ -138,7 +138,7 @@ impl<T: Real> Tiles<T> {
     /// complete.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if the disk does not take them.
     ///
     /// # Example
     /// ```
@@ -199,7 +199,7 @@ impl<T: Real> Tiles<T> {
     /// Copies row `index` (origin subtracted, as stored) to `out`.
     ///
     /// # Panics
-    /// If `index` is not below [`Tiles::rows`] or `out` is not a row long.
+    /// Panics if `index` is not below [`Tiles::rows`] or `out` is not a row long.
     pub fn read_row(&self, index: usize, out: &mut [f64]) {
         assert!(index < self.rows && out.len() == self.dimension);
         let (tile, lane) = (index / T::Line::COUNT, index % T::Line::COUNT);
@@ -211,7 +211,7 @@ impl<T: Real> Tiles<T> {
     /// The weight of row `index`, as stored.
     ///
     /// # Panics
-    /// If `index` is not below [`Tiles::rows`].
+    /// Panics if `index` is not below [`Tiles::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         assert!(index < self.rows);
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()

@@ -94,7 +94,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Reads the parameters as the estimator wrote them.
     ///
     /// # Errors
-    /// `ValueError` for a text that says no parameters: the estimator and this library are of different versions.
+    /// Returns `ValueError` for a text that says no parameters: the estimator and this library are of different
+    /// versions.
     pub(crate) fn new(py: Python<'py>, method: &'static str, run: Run<'py>) -> PyResult<Self>
     where
         C::Parameters: DeserializeOwned,
@@ -112,7 +113,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Runs a method of rows on the data, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
-    /// As for [`Fit::run`].
+    /// The same as for [`Fit::run`].
     pub(crate) fn rows<R: OwnedRows, M: Send + 'static>(
         self,
         rows: R,
@@ -132,7 +133,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Runs a method of streams on the results of `pull(rows)`, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
-    /// As for [`Fit::run`], and the exceptions of `pull`.
+    /// The same as for [`Fit::run`], and the exceptions of `pull`.
     pub(crate) fn stream<M: Send + 'static>(
         self,
         pull: &Bound<'py, PyAny>,

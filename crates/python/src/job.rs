@@ -168,7 +168,7 @@ impl ProcessGroup {
     /// Compares the coming computations of all processes. `of` is asked for only in a job.
     ///
     /// # Errors
-    /// `ValueError`, on all processes, if one is about to compute something else.
+    /// Returns `ValueError`, on all processes, if one is about to compute something else.
     pub(crate) fn agree(&self, py: Python<'_>, method: &str, of: impl FnOnce() -> Vec<u8>) -> PyResult<()> {
         if !self.is_in_job {
             return Ok(());

@@ -184,7 +184,7 @@ pub(crate) fn run<T: Send + 'static>(
 /// As [`run`], for the work on a stream. `pull(rows)` returns an array and its weights or `None`, or `None` at the end.
 ///
 /// # Errors
-/// Those of [`run`], and the exceptions of `pull`.
+/// The errors of [`run`], and the exceptions of `pull`.
 pub(crate) fn run_stream<T: Send + 'static>(
     py: Python<'_>,
     pull: &Bound<'_, PyAny>,

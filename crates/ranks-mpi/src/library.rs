@@ -35,7 +35,7 @@ impl Library {
     /// Opens the first library that the search finds.
     ///
     /// # Errors
-    /// [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
+    /// Returns [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
     pub(crate) fn find(launcher: &Launcher) -> Result<Self, Error> {
         let mut looked_at = Vec::new();
         for (place, path) in candidates() {

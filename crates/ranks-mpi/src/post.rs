@@ -137,7 +137,7 @@ impl Post {
     /// long as nothing has come. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Call`], now and ever after.
+    /// Returns [`Error::Call`], now and ever after.
     pub(crate) fn fetch(&self, looks: u32) -> Result<(), Error> {
         self.fetch_some(looks, usize::MAX)
     }
@@ -145,7 +145,7 @@ impl Post {
     /// As [`fetch`](Self::fetch), but of each ring as many frames at most.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub(crate) fn fetch_some(&self, looks: u32, most: usize) -> Result<(), Error> {
         match self.counter.try_lock() {
             Some(mut counter) => counter.fetch(self.process, looks, most),

@@ -67,8 +67,8 @@ impl Process {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they
-    /// cannot reach each other. Do not go on: each process would do all the work alone. [`Error::Call`] if MPI does not
-    /// start.
+    /// cannot reach each other. Do not go on: each process would do all the work alone. Returns [`Error::Call`] if MPI
+    /// does not start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {
@@ -137,7 +137,7 @@ impl Process {
     /// Waits for process 0. The bytes go along a binomial tree.
     ///
     /// # Errors
-    /// [`Error::Call`].
+    /// Returns [`Error::Call`].
     pub fn share(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
         share(&self.post, bytes).map_err(|error| Error::Call { function: "broadcast", message: error.to_string() })
     }
@@ -150,7 +150,7 @@ impl Process {
     /// Ends MPI in this process. Waits until all processes have come here.
     ///
     /// # Errors
-    /// [`Error::Call`].
+    /// Returns [`Error::Call`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.post.with(|traffic| {
             traffic.settle()?;

@@ -27,11 +27,11 @@ impl Process {
     ///
     /// # Errors
     /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as
-    /// [`Error::Elsewhere`] in the others. [`Error::Invalid`] for a number of ranks that cannot be;
+    /// [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for a number of ranks that cannot be;
     /// [`Error::Transport`] if MPI fails.
     ///
     /// # Panics
-    /// On a worker of a dispatcher.
+    /// Panics on a worker of a dispatcher.
     ///
     /// # Example
     /// ```no_run

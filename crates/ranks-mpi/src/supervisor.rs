@@ -82,7 +82,7 @@ impl Killed {
 /// the supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
 ///
 /// # Errors
-/// If this program cannot be started again.
+/// Fails if this program cannot be started again.
 ///
 /// # Example
 /// ```

@@ -80,17 +80,17 @@ pub trait Rounds: Send {
     /// bits, whatever the engine, the ranks and the threads. With no leaves, `total` is left as it was.
     ///
     /// # Errors
-    /// Those of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
+    /// The errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
     ///
     /// # Panics
-    /// If `total` has not the length of the round's partials; with a panic of the round.
+    /// Panics if `total` has not the length of the round's partials; with a panic of the round.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
     /// Broadcasts the lead's flag to all ranks. Use it for decisions that do not follow from the bits of a round, such
     /// as a request to stop.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn agree(&mut self, flag: bool) -> Pending<'_, bool>;
 
     /// Whether this is the one loop that reports and writes.
@@ -104,7 +104,7 @@ pub trait Rounds: Send {
     /// As [`share`](#method.share), for cells that are bytes to their readers.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
         let _ = cells;
         done(())
@@ -114,7 +114,7 @@ pub trait Rounds: Send {
     /// note nothing.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
         let _ = trace;
         done(())
@@ -130,7 +130,7 @@ pub trait Rounds: Send {
     /// for engines without ranks.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
         let _ = (trace, phases);
         done(Vec::new())
@@ -154,7 +154,7 @@ impl dyn Rounds + '_ {
     /// overwrites a cell with it.
     ///
     /// # Errors
-    /// As for [`round`](Rounds::round).
+    /// The same as for [`round`](Rounds::round).
     pub async fn share<T: Send>(
         &mut self,
         cells: &LeafCells<T>,
@@ -262,7 +262,7 @@ impl Execution {
     pub const THREADS_MAX: usize = 1024;
 
     /// # Errors
-    /// [`Error::Invalid`] for 0 ranks or threads, or more than [`Execution::THREADS_MAX`].
+    /// Returns [`Error::Invalid`] for 0 ranks or threads, or more than [`Execution::THREADS_MAX`].
     fn check(&self) -> Result<(), Error> {
         for (what, count) in [("threads", self.threads), ("ranks", self.ranks)] {
             if !(1..=Self::THREADS_MAX).contains(&count) {
@@ -293,10 +293,11 @@ impl Default for Execution {
 ///
 /// # Errors
 /// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process
-/// failed. [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no threads.
+/// failed. Returns [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no
+/// threads.
 ///
 /// # Panics
-/// On a worker of a dispatcher.
+/// Panics on a worker of a dispatcher.
 ///
 /// # Example
 /// ```

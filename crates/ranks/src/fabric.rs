@@ -206,13 +206,13 @@ pub trait Fabric: Send + Sync {
     /// kept.
     ///
     /// # Errors
-    /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
+    /// Returns [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
     /// As [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
     ///
     /// # Errors
-    /// As for [`send`](Self::send).
+    /// The same as for [`send`](Self::send).
     fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
         let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
@@ -224,8 +224,8 @@ pub trait Fabric: Send + Sync {
     /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or any source would do and
-    /// a rank has failed or all others have ended. [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or any source
+    /// would do and a rank has failed or all others have ended. Returns [`Error::Transport`].
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -238,7 +238,7 @@ pub trait Fabric: Send + Sync {
     /// fabric that can spare the memory.
     ///
     /// # Errors
-    /// As for [`poll_receive`](Self::poll_receive).
+    /// The same as for [`poll_receive`](Self::poll_receive).
     fn poll_read(
         &self,
         pattern: &Pattern,
@@ -255,7 +255,7 @@ pub trait Fabric: Send + Sync {
     /// [`poll_receive`](Self::poll_receive).
     ///
     /// # Errors
-    /// As for [`poll_receive`](Self::poll_receive).
+    /// The same as for [`poll_receive`](Self::poll_receive).
     fn poll_probe(
         &self,
         pattern: &Pattern,
@@ -278,7 +278,7 @@ pub trait Fabric: Send + Sync {
     /// Takes the earliest message that matches, if there is one; never waits.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
         let mut turn = Ticket::default();
         let received = self.poll_receive(pattern, &mut turn, "", &mut Context::from_waker(Waker::noop()));
@@ -307,7 +307,7 @@ pub trait Fabric: Send + Sync {
     /// most.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn poll_flush(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let _ = context;
         Poll::Ready(Ok(()))

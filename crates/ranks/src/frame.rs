@@ -78,7 +78,7 @@ fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label
 /// has not come yet.
 ///
 /// # Errors
-/// [`Error::Transport`] if there is no such kind of frame.
+/// Returns [`Error::Transport`] if there is no such kind of frame.
 pub fn read(stream: &[u8]) -> Result<Option<Read<'_>>, Error> {
     let Some((header, rest)) = stream.split_first_chunk::<HEADER>() else { return Ok(None) };
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));

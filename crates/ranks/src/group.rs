@@ -116,7 +116,7 @@ impl Communicator {
     /// The new communicator lives by itself: this one may be dropped.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`], [`Error::Transport`].
+    /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -159,7 +159,7 @@ impl Communicator {
     /// Makes a communicator of the same ranks whose messages and collectives do not meet those of this one.
     ///
     /// # Errors
-    /// As for [`split`](Self::split).
+    /// The same as for [`split`](Self::split).
     ///
     /// # Example
     /// ```

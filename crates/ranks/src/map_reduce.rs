@@ -76,10 +76,10 @@ impl Communicator {
     /// the results.
     ///
     /// # Errors
-    /// Those of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
+    /// The errors of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Panics
-    /// If a value that is emitted has not the width.
+    /// Panics if a value that is emitted has not the width.
     ///
     /// # Example
     /// K-means on a line:

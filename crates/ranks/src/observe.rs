@@ -147,13 +147,13 @@ pub trait AnyCheckpoint: Any + Send {
     /// Writes it to a file that the method reads, whole or not at all; a file there before is replaced.
     ///
     /// # Errors
-    /// If the folder cannot be written to or the disk is full. The message is the method's own.
+    /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
     fn write(&self, path: &Path) -> io::Result<()>;
 
     /// The same as JSON, for who keeps it among other things.
     ///
     /// # Errors
-    /// If its numbers cannot be written.
+    /// Fails if its numbers cannot be written.
     fn to_json(&self) -> io::Result<Vec<u8>>;
 }
 

@@ -33,7 +33,7 @@ impl Partition {
     /// Cuts `rows` rows into leaves and deals them to `ranks` ranks.
     ///
     /// # Panics
-    /// If `ranks` is 0.
+    /// Panics if `ranks` is 0.
     pub fn new(rows: usize, ranks: usize) -> Self {
         assert!(ranks > 0, "there is at least one rank");
         // The largest power of two that still gives `LEAVES_MIN` leaves: n.div_ceil(s) >= 256 holds if and only if s <=
@@ -66,7 +66,7 @@ impl Partition {
     /// The rows of a leaf.
     ///
     /// # Panics
-    /// If there is no such leaf.
+    /// Panics if there is no such leaf.
     pub fn leaf_rows(&self, leaf: usize) -> Range<usize> {
         assert!(leaf < self.leaves(), "leaf {leaf} of {}", self.leaves());
         let start = leaf * self.leaf_size;
@@ -76,7 +76,7 @@ impl Partition {
     /// The leaves of a rank: contiguous, ascending with the rank, the same number for all to within one.
     ///
     /// # Panics
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn leaves_of(&self, rank: usize) -> Range<usize> {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
         let (each, more) = (self.leaves() / self.ranks, self.leaves() % self.ranks);
@@ -87,7 +87,7 @@ impl Partition {
     /// The rows of a rank.
     ///
     /// # Panics
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn rows_of(&self, rank: usize) -> Range<usize> {
         let leaves = self.leaves_of(rank);
         self.rows.min(leaves.start * self.leaf_size)..self.rows.min(leaves.end * self.leaf_size)

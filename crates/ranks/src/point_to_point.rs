@@ -69,10 +69,10 @@ impl Communicator {
     /// Cost: one copy.
     ///
     /// # Errors
-    /// [`Error::Transport`]. That the receiver has ended is no error.
+    /// Returns [`Error::Transport`]. That the receiver has ended is no error.
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -96,10 +96,10 @@ impl Communicator {
     /// synchronous send.
     ///
     /// # Errors
-    /// As for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
+    /// The same as for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -128,10 +128,10 @@ impl Communicator {
     /// Sends to one rank and receives from another, which may be the same or this one, under the same tag.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive).
+    /// The same as for [`receive`](Self::receive).
     ///
     /// # Panics
-    /// If there is no rank `to` or `from`.
+    /// Panics if there is no rank `to` or `from`.
     ///
     /// # Example
     /// ```
@@ -159,11 +159,11 @@ impl Communicator {
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the message is not
-    /// a number of whole values; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
+    /// message is not a number of whole values; [`Error::Transport`].
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// See [`send`](Self::send).
@@ -175,10 +175,10 @@ impl Communicator {
     /// As [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
+    /// The same as for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// ```
@@ -204,11 +204,11 @@ impl Communicator {
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive). If any source will do, [`Error::RankLeft`] as soon as a rank has failed or
-    /// all others have ended.
+    /// The same as for [`receive`](Self::receive). Fails if any source will do, [`Error::RankLeft`] as soon as a rank
+    /// has failed or all others have ended.
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     ///
     /// # Example
     /// ```
@@ -238,10 +238,10 @@ impl Communicator {
     /// Between a probe and the receive that follows another receive of this rank may take the message.
     ///
     /// # Errors
-    /// As for [`receive_any`](Self::receive_any), but for [`Error::Decoding`].
+    /// The same as for [`receive_any`](Self::receive_any), but for [`Error::Decoding`].
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     ///
     /// # Example
     /// ```

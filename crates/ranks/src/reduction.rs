@@ -98,7 +98,7 @@ impl<T: Copy + Default> Fold<T> {
     /// Adds a node that begins where the last one ended; `write` overwrites its partial. Completed pairs are combined.
     ///
     /// # Panics
-    /// If the node does not begin where the last one ended.
+    /// Panics if the node does not begin where the last one ended.
     pub fn push(&mut self, node: Node, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         if let Some(last) = self.nodes.last() {
             assert_eq!(last.end(), node.start(), "nodes are folded in ascending order, without gaps");
@@ -184,7 +184,7 @@ impl<T: Copy + Default> Fold<T> {
     /// `None` if nothing was pushed.
     ///
     /// # Panics
-    /// If the first node pushed did not begin at leaf 0.
+    /// Panics if the first node pushed did not begin at leaf 0.
     pub fn root(&mut self, combine: Combine<'_, T>) -> Option<&[T]> {
         let first = self.nodes.first()?;
         assert_eq!(first.start(), 0, "the root covers all leaves, from the first on");

@@ -74,7 +74,7 @@ impl Phases {
     /// Ends the innermost phase.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn leave(&mut self) {
         self.charge();
         assert!(self.open.pop().is_some(), "a phase is left after it was entered");
@@ -130,7 +130,7 @@ impl Communicator {
     /// rank 1, and so on.
     ///
     /// # Errors
-    /// Those of [`all_gather_v`](Self::all_gather_v).
+    /// The errors of [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Example
     /// ```

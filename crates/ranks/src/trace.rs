@@ -271,7 +271,7 @@ impl Communicator {
     /// Takes no account of clocks that run at different speeds.
     ///
     /// # Errors
-    /// Those of [`broadcast`](Self::broadcast).
+    /// The errors of [`broadcast`](Self::broadcast).
     ///
     /// # Example
     /// See [`gather_trace`](Self::gather_trace).
@@ -293,7 +293,7 @@ impl Communicator {
     /// on all your ranks that record, when all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     ///
     /// # Example
     /// ```

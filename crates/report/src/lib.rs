@@ -78,7 +78,7 @@ pub struct Subject<'a> {
 /// The page of a method: its own where it has one, else its figures and tables.
 ///
 /// # Panics
-/// If the result is not of these data.
+/// Panics if the result is not of these data.
 ///
 /// # Example
 /// ```
@@ -135,7 +135,7 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
 /// The picture of a method as a file of its own: points, a map or a matrix; `None` for a method that has none.
 ///
 /// # Panics
-/// If the result is not of these data.
+/// Panics if the result is not of these data.
 pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> {
     use lehr_methods::{cluster, embed, gtm as map, kmedoids, minibatch, mixture as gaussians, pairwise};
     let any = fit.as_any();

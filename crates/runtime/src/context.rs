@@ -130,7 +130,7 @@ impl Context {
     /// Runs `body` in this context.
     ///
     /// # Panics
-    /// If `body` does.
+    /// Panics if `body` does.
     ///
     /// # Example
     /// See [`Context`].

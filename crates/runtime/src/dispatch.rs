@@ -426,7 +426,7 @@ impl Dispatcher {
     /// [`Builder`].
     ///
     /// # Errors
-    /// Those of [`Builder::start`].
+    /// The errors of [`Builder::start`].
     ///
     /// # Example
     /// See [`Dispatcher`].

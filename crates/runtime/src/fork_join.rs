@@ -52,7 +52,7 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Cost: if nobody takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
 ///
 /// # Panics
-/// If a closure panics, after both have ended: with the panic of `a` if that did.
+/// Panics if a closure panics, after both have ended: with the panic of `a` if that did.
 ///
 /// # Example
 /// ```
@@ -218,7 +218,7 @@ impl Handle {
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///
     /// # Panics
-    /// If the closure does.
+    /// Panics if the closure does.
     ///
     /// # Example
     /// ```

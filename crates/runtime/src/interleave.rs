@@ -257,7 +257,7 @@ impl Settings {
     /// branches of the same interleave do not count.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     ///
     /// # Example
     /// See [`Settings`].
@@ -437,7 +437,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
     /// half-way it is as if the interleave had been dropped.
     ///
     /// # Errors
-    /// [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
+    /// Returns [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
     ///
     /// # Example
     /// ```
@@ -603,7 +603,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Items in their ports count as arriving now.
     ///
     /// # Errors
-    /// [`CombineError`] with the branches, once the interleave has begun to end.
+    /// Returns [`CombineError`] with the branches, once the interleave has begun to end.
     ///
     /// # Example
     /// ```
@@ -635,8 +635,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Cancel-safe; any number may wait.
     ///
     /// # Errors
-    /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its
-    /// dispatcher was dropped first.
+    /// Returns [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or
+    /// its dispatcher was dropped first.
     ///
     /// # Example
     /// See [`Interleave`].

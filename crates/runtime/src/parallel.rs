@@ -194,7 +194,7 @@ impl<A> Loan<A> {
     /// panics.
     ///
     /// # Panics
-    /// If something is lent already.
+    /// Panics if something is lent already.
     ///
     /// # Example
     /// See [`Loan`].
@@ -387,8 +387,8 @@ impl ParallelLoop {
     /// allocation.
     ///
     /// # Panics
-    /// With the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
-    /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
+    /// Panics with the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
+    /// [`on_panic`](Self::on_panic) says. Panics if `grain` is 0.
     ///
     /// # Example
     /// See [`ParallelLoop`].
@@ -472,7 +472,7 @@ impl Dispatcher {
     /// others run on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics
-    /// On a dispatcher's worker.
+    /// Panics on a dispatcher's worker.
     ///
     /// # Example
     /// ```

@@ -140,7 +140,7 @@ impl<T> Port<T> {
     /// [`post_wait`](Self::post_wait) is the form that waits.
     ///
     /// # Errors
-    /// [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
+    /// Returns [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
     ///
     /// Cost: one lock; one wake-up if somebody waits for the item; amortised, no allocation.
     ///
@@ -205,7 +205,7 @@ impl<T> Port<T> {
     /// otherwise carry the context of their last user. Otherwise as [`post`](Self::post).
     ///
     /// # Errors
-    /// Those of [`post`](Self::post).
+    /// The errors of [`post`](Self::post).
     ///
     /// # Example
     /// ```
@@ -286,7 +286,8 @@ impl<T> Port<T> {
     /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left for it.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left
+    /// for it.
     ///
     /// Built and dropped without being awaited it does nothing, and the compiler says so:
     // Catalogue: 14
@@ -316,7 +317,7 @@ impl<T> Port<T> {
     /// nothing else changes. Cancel-safe, as [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed),
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
     /// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
     /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
@@ -357,7 +358,7 @@ impl<T> Port<T> {
     /// Cancel-safe: until there are enough, they all stay in the port.
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
     ///
     /// # Example
     /// ```

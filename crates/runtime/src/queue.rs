@@ -153,7 +153,7 @@ impl Queue {
     /// nothing, drops the future, and gives its place to the next. Woken when its turn has come or the queue is closed.
     ///
     /// # Errors
-    /// As [`spawn`](Self::spawn).
+    /// The same as for [`spawn`](Self::spawn).
     ///
     /// # Example
     /// ```

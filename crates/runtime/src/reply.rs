@@ -80,7 +80,7 @@ pub struct Reply<T> {
 /// The [`Refusal`] of the reply's holder.
 ///
 /// # Panics
-/// If it is polled again after it was ready.
+/// Panics if it is polled again after it was ready.
 ///
 /// # Example
 /// ```
@@ -255,7 +255,7 @@ impl<T> Port<T> {
     /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
     ///
     /// # Errors
-    /// [`PostError`] with the item, reply and all, if the port does not take it. The answer is
+    /// Returns [`PostError`] with the item, reply and all, if the port does not take it. The answer is
     /// [`Refusal::WouldDeadlock`] at once if a handler of the [`Interleave`](crate::Interleave) asks that would have to
     /// wait for that handler.
     ///

@@ -58,7 +58,7 @@ impl<T> Task<T> {
     /// Cancels the task and waits until its future has been dropped; gives the output if it ended first.
     ///
     /// # Errors
-    /// [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
+    /// Returns [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
     ///
     /// # Example
     /// See [`TaskError`].
@@ -212,7 +212,7 @@ impl Future for YieldNow {
 /// For threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
 ///
 /// # Panics
-/// On a dispatcher's worker, and if the future panics.
+/// Panics on a dispatcher's worker, and if the future panics.
 ///
 /// # Example
 /// ```

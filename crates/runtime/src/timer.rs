@@ -33,7 +33,7 @@ use crate::port::Port;
 /// Cancel-safe: dropping it takes the timer away.
 ///
 /// # Panics
-/// When polled, if the system will not start the clock's thread.
+/// Panics when polled, if the system will not start the clock's thread.
 ///
 /// # Example
 /// ```
@@ -47,7 +47,7 @@ pub fn sleep(time: Duration) -> Sleep {
 /// Waits for a future, but no longer than `time` on the [current](Clock::current) clock.
 ///
 /// # Errors
-/// [`Elapsed`], the future having been dropped.
+/// Returns [`Elapsed`], the future having been dropped.
 ///
 /// # Example
 /// ```
@@ -63,7 +63,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
 /// Ticks every `period` on the [current](Clock::current) clock, for the first time after one period.
 ///
 /// # Panics
-/// If the period is 0.
+/// Panics if the period is 0.
 ///
 /// # Example
 /// ```

@@ -125,7 +125,7 @@ impl Call {
     /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }
@@ -133,7 +133,7 @@ impl Call {
     /// The host that it runs on, to find others.
     ///
     /// # Errors
-    /// [`Code::ServiceStopping`] when the host has gone.
+    /// Returns [`Code::ServiceStopping`] when the host has gone.
     pub fn host(&self) -> Result<Host, Fault> {
         self.shared.host().ok_or_else(|| Fault::new(Code::ServiceStopping, "the node is stopping").here())
     }

@@ -96,8 +96,8 @@ impl<D: Contract> Following<D> {
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// [`End`] when it is over for good. That is if its count or its time is used up, or another has taken its name. It
-    /// is also so if the service can be reached and refuses, even because the path never had a service.
+    /// Returns [`End`] when it is over for good. That is if its count or its time is used up, or another has taken its
+    /// name. It is also so if the service can be reached and refuses, even because the path never had a service.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {

@@ -46,7 +46,7 @@ impl Format {
     /// Writes a document.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
+    /// Returns [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
     ///
     /// # Example
     /// See [`Format`].
@@ -64,7 +64,7 @@ impl Format {
     /// Reads a document. No bytes at all are read as nothing (`null`, or a structure without fields).
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`], with the place for JSON.
+    /// Returns [`Code::MessageNotSupported`], with the place for JSON.
     ///
     /// # Example
     /// See [`Format`].
@@ -153,7 +153,7 @@ pub fn in_words(message: &str) -> String {
 /// in MessagePack: the other fields, `media_type` and `data`.
 ///
 /// # Errors
-/// [`Code::OperationFailed`] if a field has no form in MessagePack.
+/// Returns [`Code::OperationFailed`] if a field has no form in MessagePack.
 ///
 /// # Example
 /// ```

@@ -194,7 +194,7 @@ impl<S: Service> Handlers<S> {
     /// How many concurrent handlers may run at once. Default: any number.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     pub fn max_concurrent(&mut self, count: usize) -> &mut Self {
         assert!(count > 0, "a service that may run no concurrent handler would never answer");
         self.max_concurrent = Some(count);

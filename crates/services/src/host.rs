@@ -226,8 +226,8 @@ impl Host {
     /// Dropped while it waits, the start goes on.
     ///
     /// # Errors
-    /// [`Code::DuplicateEntry`] if something stands at the path; [`Code::InvalidValue`] if the placement cannot be meant;
-    /// [`Code::StartFailed`] with the reason, and nothing of the service remains.
+    /// Returns [`Code::DuplicateEntry`] if something stands at the path; [`Code::InvalidValue`] if the placement cannot
+    /// be meant; [`Code::StartFailed`] with the reason, and nothing of the service remains.
     pub async fn start<S: Service>(
         &self,
         placement: impl Into<Placement>,
@@ -241,7 +241,7 @@ impl Host {
     /// Its document should be [shared](Contract::IS_SHARED), so that references of its type find it behind a link too.
     ///
     /// # Errors
-    /// As for [`start`](Self::start).
+    /// The same as for [`start`](Self::start).
     ///
     /// # Example
     /// ```
@@ -291,7 +291,7 @@ impl Host {
     /// Dropped while it waits, the start goes on.
     ///
     /// # Errors
-    /// As for [`start`](Self::start).
+    /// The same as for [`start`](Self::start).
     ///
     /// # Example
     /// See [`Outline`].
@@ -374,7 +374,7 @@ impl Host {
     /// Makes a service of a kind that is [registered](Self::register).
     ///
     /// # Errors
-    /// [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
+    /// Returns [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
     pub async fn create(&self, contract: &str, placement: impl Into<Placement>) -> Result<Info, Fault> {
         let placement = placement.into();
         let path = placement.path.clone();
@@ -429,7 +429,8 @@ impl Host {
     /// # Errors
     /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
     /// another contract. One with the same name and major version from another build will do: it is spoken to in bytes.
-    /// [`Code::InvalidValue`] for an address that cannot be meant, or if the host [reaches](Self::reach_by) nobody.
+    /// Returns [`Code::InvalidValue`] for an address that cannot be meant, or if the host [reaches](Self::reach_by)
+    /// nobody.
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -444,7 +445,7 @@ impl Host {
     /// The service at a path, for edges.
     ///
     /// # Errors
-    /// As for [`reference`](Self::reference).
+    /// The same as for [`reference`](Self::reference).
     pub fn endpoint(&self, path: &str) -> Result<Endpoint, Fault> {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
@@ -457,7 +458,7 @@ impl Host {
     /// The counts of a service.
     ///
     /// # Errors
-    /// As for [`reference`](Self::reference).
+    /// The same as for [`reference`](Self::reference).
     ///
     /// # Example
     /// ```

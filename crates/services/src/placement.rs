@@ -171,7 +171,7 @@ impl Placement {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with everything that cannot.
     pub fn check(&self) -> Result<(), Fault> {
         let mut faults = Vec::new();
         let mut wrong = |what: String, at: &str| {

@@ -122,8 +122,8 @@ impl Change {
     /// The operation, if it is an `O`.
     ///
     /// # Errors
-    /// [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from another
-    /// process in a form that is no `O`.
+    /// Returns [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from
+    /// another process in a form that is no `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).
@@ -145,7 +145,7 @@ impl Change {
     /// The operation as bytes, for edges. Written once for all who ask.
     ///
     /// # Errors
-    /// If it has no such form, or came from another process in the other one and is no document.
+    /// Fails if it has no such form, or came from another process in the other one and is no document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).

@@ -214,7 +214,7 @@ impl<D: Contract> Reference<D> {
     /// [`Code::StaleReference`]; without this, a reference finds the new one.
     ///
     /// # Errors
-    /// If the service cannot be asked which life it is in.
+    /// Fails if the service cannot be asked which life it is in.
     pub async fn pinned(self) -> Result<Self, Fault> {
         let incarnation = match &self.target {
             Target::Local(at, _) => at.shared().incarnation,
@@ -316,7 +316,7 @@ impl<D: Contract> Reference<D> {
     /// Cost, in this process: a post. Nothing is allocated.
     ///
     /// # Errors
-    /// Why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
+    /// The reason why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
     ///
     /// # Example
     /// See [`ask`](Self::ask).
@@ -391,7 +391,8 @@ impl<D: Contract> Reference<D> {
     /// The service at the other end, if it is of this contract: for documents that many contracts [share](Contract::IS_SHARED).
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if it is of another one. If it is not in this process, that is the answer to its requests.
+    /// Returns [`Code::ContractMismatch`] if it is of another one. Fails if it is not in this process, that is the
+    /// answer to its requests.
     ///
     /// # Example
     /// See [`Host::start_as`](crate::Host::start_as).
@@ -465,7 +466,7 @@ impl<D: Contract> Reference<D> {
     /// The whole state.
     ///
     /// # Errors
-    /// Why the service could not be asked.
+    /// The reason why the service could not be asked.
     ///
     /// # Example
     /// ```
@@ -534,7 +535,7 @@ impl<D: Contract> Reference<D> {
     /// A description of the service: contract, path, operations, phase.
     ///
     /// # Errors
-    /// Why it could not be asked.
+    /// The reason why it could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         match &self.target {
             Target::Local(at, host) => {
@@ -555,7 +556,7 @@ impl<D: Contract> Reference<D> {
     /// Subscribes to the changes of the service; its state comes first.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the wishes cannot be meant, or why the service could not be asked.
+    /// Returns [`Code::InvalidValue`] if the wishes cannot be meant, or why the service could not be asked.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -605,7 +606,7 @@ impl<D: Contract> Reference<D> {
     /// Not to be waited for in a handler of the service itself, whose end it would wait for.
     ///
     /// # Errors
-    /// [`Code::ActionNotSupported`] if only the host may end it.
+    /// Returns [`Code::ActionNotSupported`] if only the host may end it.
     ///
     /// # Example
     /// See [`Subscription`].

@@ -78,7 +78,7 @@ impl Starting {
     /// The configuration of its placement; `None` if that has none.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the configuration is something else.
+    /// Returns [`Code::InvalidValue`] if the configuration is something else.
     ///
     /// # Example
     /// See [`Placement::configuration`].
@@ -132,7 +132,7 @@ impl Starting {
     /// here.
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if `D` is not its document.
+    /// Returns [`Code::ContractMismatch`] if `D` is not its document.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host.reference(&self.path)
     }
@@ -140,8 +140,8 @@ impl Starting {
     /// A partner that the service cannot be without.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that has
-    /// another contract.
+    /// Returns [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that
+    /// has another contract.
     pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
         let found = self.find_partner(name)?;
         found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} is not there", self.path)))
@@ -150,7 +150,7 @@ impl Starting {
     /// A partner that may be missing.
     ///
     /// # Errors
-    /// As for [`partner`](Self::partner).
+    /// The same as for [`partner`](Self::partner).
     pub fn find_partner<D: Contract>(&self, name: &str) -> Result<Option<Reference<D>>, Fault> {
         let declared = self.partners.iter().find(|(need, _)| need.name == name);
         let Some((need, found)) = declared else {

@@ -127,7 +127,7 @@ impl Subscribe {
     /// Whether it can be meant.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every field that cannot.
+    /// Returns [`Code::InvalidValue`], with every field that cannot.
     pub fn check(&self) -> Result<(), Fault> {
         self.filter().map(|_| ())
     }
@@ -302,7 +302,7 @@ impl<D: Contract> Subscription<D> {
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// [`End`] when it is over, again at every later call.
+    /// Returns [`End`] when it is over, again at every later call.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         match &mut self.source {
             Source::Remote(events) => match events.next().await? {

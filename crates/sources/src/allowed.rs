@@ -85,7 +85,7 @@ impl Allowed {
     /// These hosts: `name` (ports 80 and 443), `name:port`, `.name` for all names below it.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every entry that is none of these.
+    /// Returns [`Code::InvalidValue`], with every entry that is none of these.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -128,7 +128,8 @@ impl Allowed {
     /// Whether this address may be asked, as far as that can be said before its name is looked up.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not listed.
+    /// Returns [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not
+    /// listed.
     ///
     /// # Example
     /// See [`Allowed`].

@@ -183,7 +183,7 @@ impl Fetch {
     /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes them; any other removes them when it starts.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
     ///
     /// # Example
     /// See [`Fetch`].

@@ -173,7 +173,7 @@ impl PubChem {
     /// The public one.
     ///
     /// # Errors
-    /// As for [`Getter::new`].
+    /// The same as for [`Getter::new`].
     ///
     /// # Example
     /// See [`PubChem`].
@@ -186,7 +186,7 @@ impl PubChem {
     /// One that speaks the same interface at another address.
     ///
     /// # Errors
-    /// If the getter may not ask there.
+    /// Fails if the getter may not ask there.
     ///
     /// # Example
     /// ```

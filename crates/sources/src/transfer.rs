@@ -93,7 +93,7 @@ impl Getter {
     /// looked for when they are needed.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if no thread can be started.
+    /// Returns [`Code::InsufficientResources`] if no thread can be started.
     ///
     /// # Example
     /// See [`Getter`].

@@ -51,7 +51,7 @@ impl Spill {
     /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors
-    /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
+    /// Returns [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
         check_nameless(&file).map_err(|cause| self.failed(cause))?;
@@ -112,7 +112,7 @@ impl<T: Pod> Writer<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if the disk does not take them.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         self.file.write_all(bytemuck::cast_slice(numbers)).map_err(|cause| self.spill.failed(cause))?;
         self.len += numbers.len();
@@ -122,7 +122,7 @@ impl<T: Pod> Writer<T> {
     /// All numbers, to be read, when the disk has them.
     ///
     /// # Errors
-    /// [`Error`] if the disk did not take all of them, or the system has no room for another map.
+    /// Returns [`Error`] if the disk did not take all of them, or the system has no room for another map.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
@@ -172,7 +172,7 @@ impl<T> Slab<T> {
     /// Some of the numbers.
     ///
     /// # Panics
-    /// If the range goes beyond them.
+    /// Panics if the range goes beyond them.
     pub fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.range.len(), "{range:?} of {} numbers", self.range.len());
         let range = self.range.start + range.start..self.range.start + range.end;

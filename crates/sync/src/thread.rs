@@ -62,7 +62,7 @@ pub fn spawn<T: Send + 'static>(
 /// Starts a named thread with a stack of so many bytes, or of as many as is usual.
 ///
 /// # Errors
-/// As [`spawn`].
+/// The same as for [`spawn`].
 pub fn spawn_with_stack<T: Send + 'static>(
     name: impl Into<String>,
     stack_bytes: Option<usize>,
@@ -82,7 +82,7 @@ pub fn spawn_with_stack<T: Send + 'static>(
 /// Starts a named thread that nobody joins; gives whom to unpark.
 ///
 /// # Errors
-/// As [`spawn`].
+/// The same as for [`spawn`].
 pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     #[cfg(not(loom))]
     return Ok(spawn(name, body)?.thread().clone());
@@ -105,7 +105,7 @@ impl Joined {
     /// Starts it.
     ///
     /// # Errors
-    /// As [`spawn`].
+    /// The same as for [`spawn`].
     pub fn start(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         spawn(name, body).map(|thread| Self(Some(thread)))
     }

@@ -175,7 +175,7 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are done side by side.
     ///
     /// # Panics
-    /// If a step needs one that is not there, or itself in a circle: plans are checked before.
+    /// Panics if a step needs one that is not there, or itself in a circle: plans are checked before.
     ///
     /// # Example
     /// See [`Machine`].
@@ -186,7 +186,7 @@ impl Machine {
     /// A run that goes on: finished steps are not done again. Attempts are counted from 0 again.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// Panics as for [`new`](Self::new).
     ///
     /// # Example
     /// ```

@@ -44,7 +44,7 @@ use crate::{resume, summary};
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(
     subject: Subject,
     read: impl FnOnce(ApplicationOptions) -> Result<Application, lehr_demos::Error>,

@@ -55,7 +55,7 @@ pub fn is_of_jobs(plan: &MethodPlan) -> bool {
 /// Runs the workflow of a demonstration, or one of its nodes, and shows the result.
 ///
 /// # Errors
-/// Why there is no result; then nothing is written.
+/// The reason why there is no result; then nothing is written.
 pub fn run(plan: MethodPlan, dataset: Dataset, part: Option<PartArgument>) -> Result<(), Failure> {
     match (dataset, part) {
         (Dataset::Census, None) => census(plan),

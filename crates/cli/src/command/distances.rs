@@ -32,7 +32,7 @@ const GROUP_SCALE: f64 = 1.0 / 32767.0;
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let plan = DistancesPlan::new(arguments, typed, group.job())?;
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
@@ -158,7 +158,8 @@ pub(super) fn described(
 /// were kept.
 ///
 /// # Errors
-/// [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed ranks.
+/// Returns [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed
+/// ranks.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,

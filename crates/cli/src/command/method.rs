@@ -33,7 +33,7 @@ use summary::Described;
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();

@@ -47,7 +47,7 @@ const TOLD: usize = 10;
 /// Runs the command to its end.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
     let plan = PlacePlan::new(arguments, typed)?;
     let interrupt = Interrupt::listen()?;

@@ -42,8 +42,8 @@ enum WatchEvent {
 /// Runs a workflow to its end.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it was
-/// stopped, with how to go on.
+/// Returns [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it
+/// was stopped, with how to go on.
 pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     let file = arguments.file.display().to_string();
     let definition = text(&arguments.file)?;
@@ -187,7 +187,7 @@ impl Session<'_> {
     /// Runs it to its end, and shows the result.
     ///
     /// # Errors
-    /// As for [`run`].
+    /// The same as for [`run`].
     pub fn run(&self, begin: Begin) -> Result<(), Failure> {
         let (id, run) = self.carry_out(begin)?;
         self.end(&id, &run)
@@ -196,7 +196,7 @@ impl Session<'_> {
     /// Runs it to its end, whichever that is: the name of the run, and the run.
     ///
     /// # Errors
-    /// If it could not begin, or nobody knows its outcome.
+    /// Fails if it could not begin, or nobody knows its outcome.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();

@@ -26,8 +26,8 @@ use crate::output;
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
 /// # Errors
-/// [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates. [`Kind::Environment`]
-/// if the address is not available, or if services had to be cut off at the end.
+/// Returns [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates.
+/// Returns [`Kind::Environment`] if the address is not available, or if services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     if arguments.log_json {
         output::speak_json();
@@ -102,7 +102,7 @@ fn warn_of(policy: &Policy) {
 /// Reports the faults of a policy.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.
+/// Returns [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.
 pub fn check_policy(arguments: &CheckPolicyArguments) -> Result<(), Failure> {
     warn_of(&policy(&arguments.policy)?);
     output::result(&format!("{}: no fault found\n", arguments.policy.display()))

@@ -71,7 +71,7 @@ impl ProcessGroup<'_> {
     /// Tells the others to compute. All make the same call of the method.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if they cannot be reached.
     pub fn request(&self, plan: &MethodPlan, data: Data<'_>, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let checkpoint = plan.resumed.as_ref().map(|(content, _)| String::from_utf8_lossy(content).into_owned());
@@ -88,7 +88,7 @@ impl ProcessGroup<'_> {
     /// Writes a table of rows with all ranks of all processes, each its own rows, into a file that is made and empty.
     ///
     /// # Errors
-    /// If a rank could not write or be reached.
+    /// Fails if a rank could not write or be reached.
     pub fn write_table(&self, path: &Path, table: &Table<'_>, execution: &Execution) -> io::Result<()> {
         let mark = rows::mark();
         std::fs::write(path, mark)?;
@@ -143,8 +143,8 @@ impl Request {
 /// Follows the lead of a method to the end: the exit code. Says nothing, because the lead does.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
-/// this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
+/// then this process speaks.
 pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
     // job.

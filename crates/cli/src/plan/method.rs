@@ -152,7 +152,7 @@ impl Source {
     /// A stream, from a file or standard input.
     ///
     /// # Errors
-    /// [`Kind::Usage`] where several processes compute together.
+    /// Returns [`Kind::Usage`] where several processes compute together.
     fn stream(arguments: &StreamArguments, job: Option<&Job>) -> Result<Self, Failure> {
         if job.is_some() {
             let message = "a stream is read by one process: run it without mpiexec";
@@ -292,7 +292,7 @@ impl MethodPlan {
     /// The same for data that are built in.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     pub fn of_demo(demo: DemoArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let (mut options, results) = (demo.method.0, demo.results.0);
         let ends = ["clusters", "stop_temperature", "stop_length"];

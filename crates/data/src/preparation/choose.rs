@@ -29,7 +29,7 @@ impl Preparation {
     /// The same where the columns have been described.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     pub fn of_accounts(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> Result<Self, Error> {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;

@@ -53,8 +53,8 @@ impl Batches<'static> {
     /// The rows of a file, as [`points`](super::points) reads it.
     ///
     /// # Errors
-    /// As [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that is stored
-    /// column after column, because no row is whole before the last column.
+    /// The same as for [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that
+    /// is stored column after column, because no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }
@@ -64,7 +64,7 @@ impl<'a> Batches<'a> {
     /// The rows of a reader; messages call it `name`.
     ///
     /// # Errors
-    /// As [`Batches::open`], except for those of opening a file.
+    /// The same as for [`Batches::open`], except for those of opening a file.
     pub fn new(reader: impl Read + 'a, name: &str, selection: &Selection) -> Result<Self, Error> {
         let stream = Stream::new(reader);
         Self::of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
@@ -86,11 +86,11 @@ impl<'a> Batches<'a> {
     /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
     ///
     /// # Errors
-    /// [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`],
-    /// [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    /// Returns [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`],
+    /// [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
     ///
     /// # Panics
-    /// If `rows` is 0.
+    /// Panics if `rows` is 0.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         assert!(rows > 0, "a batch of no rows");
         match &mut self.rows {

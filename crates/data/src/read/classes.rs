@@ -24,7 +24,7 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
 /// As [`classes`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`classes`], except for those of opening a file.
+/// The same as for [`classes`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -47,7 +47,7 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
 /// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.
 ///
 /// # Errors
-/// As [`classes`]; ids with two classes are faults only where items are found by them.
+/// The same as for [`classes`]; ids with two classes are faults only where items are found by them.
 ///
 /// # Example
 /// ```
@@ -140,7 +140,7 @@ fn told(
 /// items do not matter.
 ///
 /// # Errors
-/// As [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.
+/// The same as for [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.
 pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
     flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
 }

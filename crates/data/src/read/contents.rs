@@ -18,7 +18,7 @@ pub(super) const LOOKED_AT: usize = 1 << 16;
 /// because a table can look like it.
 ///
 /// # Errors
-/// Those of reading the first bytes.
+/// The errors of reading the first bytes.
 pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents>, Error> {
     if fps::is_fps(source)? {
         return Ok(Some(Contents::Fingerprints));
@@ -51,7 +51,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
 /// The kind of a source that is no array: a table where it is nothing else.
 ///
 /// # Errors
-/// Those of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
+/// The errors of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
 pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) -> Result<Option<Contents>, Error> {
     let head = source.fill(16, None)?;
     if head.starts_with(npy::MAGIC) {

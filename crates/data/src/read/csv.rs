@@ -195,7 +195,7 @@ impl<'a> Rows<'a> {
     /// The next rows of weight above 0, so many at most; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end the faults of all rows together.
+    /// The errors of reading; the faults of these rows; at the end the faults of all rows together.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {

@@ -42,7 +42,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
 /// Sequences from a reader of FASTA; messages call it `name`.
 ///
 /// # Errors
-/// As [`sequences`], except for those of opening a file.
+/// The same as for [`sequences`], except for those of opening a file.
 ///
 /// # Example
 /// ```

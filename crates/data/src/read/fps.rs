@@ -38,7 +38,7 @@ pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
 /// Fingerprints from a reader of FPS; messages call it `name`.
 ///
 /// # Errors
-/// As [`fingerprints`], except for those of opening a file.
+/// The same as for [`fingerprints`], except for those of opening a file.
 ///
 /// # Example
 /// ```

@@ -29,8 +29,8 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// [`notes`](DataFrame::notes).
 ///
 /// # Errors
-/// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or
-/// fewer fields than the others.
+/// The same as for [`points`](super::points), except that text and gaps are no faults. Returns [`Error::Faults`] for
+/// rows that have more or fewer fields than the others.
 ///
 /// # Example
 /// ```
@@ -53,7 +53,7 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
 /// As [`data_frame`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`data_frame`], except for those of opening a file.
+/// The same as for [`data_frame`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -83,7 +83,7 @@ pub enum InputColumn {
 /// A data frame of columns that are there already.
 ///
 /// # Errors
-/// [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
+/// Returns [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
 /// [`DataFrame::new`].
 ///
 /// # Example

@@ -24,7 +24,7 @@ const YEARS: std::ops::RangeInclusive<u32> = 1700..=2100;
 /// Whether the first row of these has names.
 ///
 /// # Errors
-/// [`Error::Format`] where the row may have either.
+/// Returns [`Error::Format`] where the row may have either.
 pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection) -> Result<bool, Error> {
     if let Some(given) = selection.header {
         return Ok(given);

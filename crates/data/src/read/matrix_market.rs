@@ -44,7 +44,7 @@ pub fn rows(path: &Path) -> Result<Sparse, Error> {
 /// Sparse rows from a reader of a Matrix Market file; messages call it `name`.
 ///
 /// # Errors
-/// As [`rows`], except for those of opening a file.
+/// The same as for [`rows`], except for those of opening a file.
 ///
 /// # Example
 /// ```

@@ -106,7 +106,7 @@ impl<'a> Rows<'a> {
     /// The next rows of weight above 0, so many at most; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);

@@ -92,7 +92,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
 /// columns are in memory at once.
 ///
 /// # Errors
-/// As [`data_frame`](crate::read::data_frame).
+/// The same as for [`data_frame`](crate::read::data_frame).
 ///
 /// # Example
 /// ```
@@ -417,7 +417,7 @@ impl Rows {
     /// The next rows of weight above 0, so many at most; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let layout = self.chosen.layout();
         let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;

@@ -191,7 +191,7 @@ impl<'a> Source<'a> {
     /// Macintosh systems. The first line end outside of quotes says which.
     ///
     /// # Errors
-    /// [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
+    /// Returns [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
     pub(crate) fn terminator(&mut self) -> Result<u8, Error> {
         if let Some(terminator) = self.terminator {
             return Ok(terminator);

@@ -80,7 +80,7 @@ pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Er
 /// Sparse rows from a reader of SVMlight's text; messages call it `name`.
 ///
 /// # Errors
-/// As [`rows`], except for those of opening a file.
+/// The same as for [`rows`], except for those of opening a file.
 ///
 /// # Example
 /// ```

@@ -73,7 +73,7 @@ impl<'a> Unpacked<'a> {
     /// Looks at the first two bytes of `reader` and unpacks it if they are gzip's. `bytes_max` limits the plain bytes.
     ///
     /// # Errors
-    /// Those of reading the first two bytes.
+    /// The errors of reading the first two bytes.
     pub fn new(reader: impl Read + 'a, bytes_max: u64) -> io::Result<Self> {
         let failed = Rc::new(Cell::new(false));
         let mut reader = Witness { reader, failed: Rc::clone(&failed) };

@@ -92,7 +92,7 @@ impl<W: Write> Table<W> {
     /// Ends the row.
     ///
     /// # Panics
-    /// If the row has not as many fields as there are columns.
+    /// Panics if the row has not as many fields as there are columns.
     pub fn end_row(&mut self) -> io::Result<()> {
         assert_eq!(self.fields, self.width, "fields in a row of a table");
         self.fields = 0;

@@ -46,7 +46,7 @@ impl Extent {
 /// Cost: one call a row, and the bytes written; memory for one row.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 ///
 /// # Example
 /// ```

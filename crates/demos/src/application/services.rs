@@ -24,7 +24,7 @@ pub struct Services {
 /// The services at the paths that the workflows name, each with all threads: one stage at a time.
 ///
 /// # Errors
-/// If one of them cannot be started.
+/// Fails if one of them cannot be started.
 pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<Services, Fault> {
     let settings = Settings { threads: Some(threads), ..Settings::default() };
     let settings = ["/distances", "/pairwise", "/embedding"].map(|path| (path.to_owned(), settings.clone()));
@@ -76,7 +76,7 @@ pub struct ServiceResults {
 /// The results of a run's services.
 ///
 /// # Errors
-/// If a job has not given the result of its method.
+/// Fails if a job has not given the result of its method.
 pub async fn given(services: &Services, run: &Run) -> Result<ServiceResults, Fault> {
     let compared = job(run, "compare")?;
     let state = services.distances.get().await?;

@@ -40,7 +40,7 @@ pub fn title(regions: &Regions, view: View) -> String {
 /// Writes `id` and the cluster of each view, a line for each region.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let columns: Vec<&str> = std::iter::once("id").chain(found.iter().map(|found| found.view.name())).collect();
     let mut table = Table::new(out, &columns)?;
@@ -58,7 +58,7 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
 /// the middle where they are known, then the mean of each attribute.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let mut ours = vec!["view", "cluster", "regions", "people"];
     ours.extend(regions.subgroup.as_ref().map(|_| "subgroup"));

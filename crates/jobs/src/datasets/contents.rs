@@ -77,7 +77,7 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
 
 impl Contents {
     /// # Errors
-    /// [`Code::StartFailed`] if the folder cannot be used.
+    /// Returns [`Code::StartFailed`] if the folder cannot be used.
     pub(crate) fn new(folder: Option<PathBuf>, memory_bytes: u64) -> Result<Self, Fault> {
         let lock = folder.as_deref().map(claim).transpose()?;
         Ok(Self { folder, memory_bytes, held: Mutex::default(), _lock: lock })
@@ -98,7 +98,7 @@ impl Contents {
     /// Keeps a table. When this returns without a fault, it is there after a crash, if anything is kept.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn write(&self, number: u64, table: &Table) -> Result<(), Fault> {
         if let Some(path) = self.table_path(number) {
             let mut file = AtomicFile::create(&path).map_err(|error| disk(&error))?;
@@ -141,7 +141,8 @@ impl Contents {
     /// A table.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was kept.
+    /// Returns [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was
+    /// kept.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -174,7 +175,7 @@ impl Contents {
     /// Makes an empty place for the bytes of an upload.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn begin(&self, number: u64) -> Result<(), Fault> {
         match self.part_path(number) {
             Some(path) => {
@@ -197,7 +198,7 @@ impl Contents {
     /// acknowledged.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.check_length(number, offset)?;
         let put = || -> io::Result<()> {
@@ -235,8 +236,8 @@ impl Contents {
     /// The bytes of an upload, checked.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their SHA-256
-    /// is another; [`Code::InsufficientResources`] if they cannot be read.
+    /// Returns [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their
+    /// SHA-256 is another; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
@@ -412,7 +413,7 @@ fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
 /// Makes a folder if need be, and locks it for this process.
 ///
 /// # Errors
-/// [`Code::StartFailed`], also if another process has it.
+/// Returns [`Code::StartFailed`], also if another process has it.
 fn claim(folder: &Path) -> Result<File, Fault> {
     let failed = |error: &dyn std::fmt::Display| {
         Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))

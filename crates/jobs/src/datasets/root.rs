@@ -14,7 +14,7 @@ pub(crate) struct Root {
 
 impl Root {
     /// # Errors
-    /// [`Code::StartFailed`] if it is no folder.
+    /// Returns [`Code::StartFailed`] if it is no folder.
     pub(crate) fn new(path: &Path) -> Result<Self, Fault> {
         let failed = |error: &dyn std::fmt::Display| {
             Fault::new(Code::StartFailed, format!("the data root {}: {error}", path.display()))
@@ -30,8 +30,8 @@ impl Root {
     /// Opens a file for reading. Links are followed inside the root and refused where they lead out of it.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file, or it is
-    /// none; [`Code::PermissionDenied`].
+    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file,
+    /// or it is none; [`Code::PermissionDenied`].
     pub(crate) fn open(&self, path: &str) -> Result<File, Fault> {
         let relative = Path::new(path);
         let is_inside = !path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));

@@ -93,7 +93,7 @@ impl DatasetService {
     /// A service with these limits.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
+    /// Returns [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
     ///
     /// # Example
     /// See [`Open`].

@@ -40,8 +40,8 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// Reads a table that is sent as bytes, with the roles that it has. A panic of the library is a fault, from any sender.
 ///
 /// # Errors
-/// [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can hold. A
-/// whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
+/// Returns [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can
+/// hold. A whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -56,7 +56,7 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 /// Reads a stream or a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read_from<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,

@@ -77,7 +77,7 @@ impl Intake {
     /// The fault if there was no room.
     ///
     /// # Errors
-    /// [`Code::TooLarge`].
+    /// Returns [`Code::TooLarge`].
     pub(crate) fn check(&self, file: &str) -> Result<(), Fault> {
         let Some((index, name)) = &self.full else { return Ok(()) };
         Err(too_large(file, *index, name, self.bytes_max))
@@ -261,7 +261,7 @@ impl Column {
 /// Puts columns together to a table.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
 pub(crate) fn table(
     columns: Vec<Column>,
     wanted: &Columns,
@@ -281,7 +281,7 @@ pub(crate) fn table(
 /// The wanted columns of a file, by index, in the order asked for, then weights and ids.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with those that are not there.
+/// Returns [`Code::InvalidValue`] with those that are not there.
 pub(crate) fn chosen(names: &[String], wanted: &Columns, file: &str) -> Result<Vec<usize>, Fault> {
     let all: Vec<&String> = match &wanted.columns {
         None => return roles_there(names, wanted, file).map(|()| (0..names.len()).collect()),

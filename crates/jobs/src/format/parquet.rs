@@ -26,7 +26,7 @@ impl Room for Left {
 /// Reads a file as an ordinary table, of which all columns of known kinds are kept.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
     let again = || {
         let failed = |cause| super::fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -65,7 +65,7 @@ fn refused(refused: Refused, name: &str) -> Fault {
 /// Reads a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;

@@ -46,7 +46,7 @@ impl Table {
     /// Points as a table: ids, columns, weights.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
     ///
     /// # Example
     /// ```
@@ -80,7 +80,7 @@ impl Table {
     /// Records as a table: ids, and columns in which values may be missing.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
     ///
     /// # Example
     /// ```

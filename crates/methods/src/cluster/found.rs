@@ -179,7 +179,7 @@ impl Fitted {
     /// How the rows stand to the clusters.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn standing(&self, data: Data<'_>) -> &Standing {
         self.standing.get_or_init(|| Standing::of(data.rows().vectors(), &self.labels, &self.centers))
     }
@@ -187,7 +187,7 @@ impl Fitted {
     /// The rows that lie out of the ordinary; nothing where rows cost nats.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn outlying(&self, data: Data<'_>) -> Option<&Outlying> {
         let is_squared = self.parameters.cost().is_squared();
         is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
@@ -197,7 +197,7 @@ impl Fitted {
     /// bits and sparse rows. Of more than 100,000 rows, or a million values, so many are looked at, evenly chosen.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn explanation(&self, data: Data<'_>) -> Option<&Explanation> {
         let explained = || {
             let rows = data.rows();

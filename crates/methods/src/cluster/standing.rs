@@ -59,7 +59,7 @@ impl Standing {
     /// Cost: a distance of each row to each centre; of bits and sparse rows by the values of the row that are not 0.
     ///
     /// # Panics
-    /// If a label names no centre.
+    /// Panics if a label names no centre.
     pub fn of(rows: Input<'_>, labels: &[u32], centers: &[f64]) -> Self {
         let dimension = rows.dimension();
         let mut distances = Distances::new(rows, centers, dimension);
@@ -159,7 +159,7 @@ impl Outlying {
     /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
     ///
     /// # Panics
-    /// If there is not one label for each row, or one names no centre.
+    /// Panics if there is not one label for each row, or one names no centre.
     pub fn of_rows(
         input: Input<'_>,
         weights: Option<&[f64]>,

@@ -68,7 +68,7 @@ impl<M: Resumable> Checkpoint<M> {
     /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
     ///
     /// # Errors
-    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
+    /// Returns [`Error::Data`] if the folder cannot be written to or the disk is full.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         write_framed(self, M::FORMAT, path)
     }
@@ -76,8 +76,8 @@ impl<M: Resumable> Checkpoint<M> {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
-    /// [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
+    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
+    /// Returns [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read_framed(path, M::NAME, M::FORMAT)
     }
@@ -85,7 +85,7 @@ impl<M: Resumable> Checkpoint<M> {
     /// The content of a checkpoint's file, once it has been checked: the input of [`of_json`](Self::of_json).
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub fn read_json(path: &Path) -> Result<Vec<u8>, Error> {
         Ok(read_content(path, M::NAME, M::FORMAT)?.into_bytes())
     }
@@ -93,7 +93,7 @@ impl<M: Resumable> Checkpoint<M> {
     /// A checkpoint from its content.
     ///
     /// # Errors
-    /// [`Error::CheckpointDamaged`] if it is not one of this method and version.
+    /// Returns [`Error::CheckpointDamaged`] if it is not one of this method and version.
     pub fn of_json(content: &[u8]) -> Result<Self, Error> {
         let damaged =
             |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };

@@ -66,7 +66,7 @@ impl Projection {
     /// The posterior mean of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn position(&self, row: usize) -> &[f64] {
         RowMajor::new(&self.positions, self.latent).row(row)
     }
@@ -101,8 +101,8 @@ impl Map {
     /// Checks a map from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none
-    /// that a fit can have.
+    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid
+    /// is none that a fit can have.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -162,7 +162,7 @@ impl Map {
     /// Where node `k` is on the map, -1 to 1 along each axis. The last axis runs fastest.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// Panics if there is no such node.
     pub fn node(&self, k: usize) -> Vec<f64> {
         assert!(k < self.len(), "node {k} of {}", self.len());
         self.grid.node(k)[..self.latent()].to_vec()
@@ -176,7 +176,7 @@ impl Map {
     /// Where a place of the map is in the space of the data.
     ///
     /// # Panics
-    /// If `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` has not as many coordinates as the map has dimensions.
     pub fn at(&self, place: &[f64]) -> Vec<f64> {
         assert_eq!(place.len(), self.latent());
         let mut image = self.along(&self.grid.functions_at(place));
@@ -188,7 +188,7 @@ impl Map {
     /// the map: `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
-    /// If `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` has not as many coordinates as the map has dimensions.
     pub fn magnification(&self, place: &[f64]) -> f64 {
         assert_eq!(place.len(), self.latent());
         let mut before: Vec<Vec<f64>> = Vec::new();
@@ -216,7 +216,7 @@ impl Map {
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rows have another number of columns.
+    /// Returns [`Error::Parameter`] if the rows have another number of columns.
     pub fn project<'a>(&self, input: impl Into<Input<'a>>) -> Result<Projection, Error> {
         let input = input.into();
         let dimension = self.dimension();

@@ -109,7 +109,7 @@ impl Parameters {
     /// Checks each value, and the values against the rows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the first that is out of its range.
+    /// Returns [`Error::Parameter`] with the first that is out of its range.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         self.check_with(Some(&input.into()))
     }
@@ -118,7 +118,7 @@ impl Parameters {
     /// words.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the first that is out of its range, whatever the rows are.
+    /// Returns [`Error::Parameter`] with the first that is out of its range, whatever the rows are.
     ///
     /// # Example
     /// ```

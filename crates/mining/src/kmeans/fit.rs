@@ -74,7 +74,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
     /// The centres that were given, as stored.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for one so far away that squared distances from it say nothing.
+    /// Returns [`Error::Parameter`] for one so far away that squared distances from it say nothing.
     fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut stored = centers.to_vec();
         for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {

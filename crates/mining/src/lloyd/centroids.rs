@@ -72,7 +72,7 @@ impl Centroids {
     /// From K x D coordinates and a temperature, 0 for memberships that are hard.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
         let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false };
         centroids.check()?;
@@ -82,7 +82,7 @@ impl Centroids {
     /// The same with an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -102,7 +102,7 @@ impl Centroids {
     /// `-ln p(x)` in nats, as the temperature is.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -134,8 +134,8 @@ impl Centroids {
     /// Checks centres from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is
-    /// negative. Also if frequencies are none, or there is an outlier radius with frequencies.
+    /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
+    /// is negative. Also if frequencies are none, or there is an outlier radius with frequencies.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -179,7 +179,7 @@ impl Centroids {
     /// A centre.
     ///
     /// # Panics
-    /// If there is no centre `k`.
+    /// Panics if there is no centre `k`.
     pub fn center(&self, k: usize) -> &[f64] {
         RowMajor::new(&self.centers, self.dimension).row(k)
     }
@@ -199,8 +199,8 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
-    /// of bits.
+    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
+    /// frequencies of bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let input = input.into();
         self.fits(input)?;
@@ -261,7 +261,7 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign), on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
+    /// Returns [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
     ///
     /// # Example
     /// ```
@@ -284,7 +284,7 @@ impl Centroids {
     /// columns that a row has.
     ///
     /// # Errors
-    /// As for [`assign_incomplete`](Self::assign_incomplete).
+    /// The same as for [`assign_incomplete`](Self::assign_incomplete).
     pub fn memberships_incomplete(&self, rows: &Incomplete) -> Result<Vec<f64>, Error> {
         let mut all = Vec::with_capacity(rows.len() * self.len());
         self.for_each_incomplete(rows, |label, memberships, distance| {
@@ -428,8 +428,8 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
-    /// of bits.
+    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
+    /// frequencies of bits.
     ///
     /// # Example
     /// ```

@@ -56,11 +56,11 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds; memory for nothing but the results.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies of
-    /// bits; [`Error`] of the threads.
+    /// Returns [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies
+    /// of bits; [`Error`] of the threads.
     ///
     /// # Panics
-    /// With more than one thread, on a worker of a dispatcher.
+    /// Panics with more than one thread, on a worker of a dispatcher.
     pub fn nearest(
         &self,
         rows: Listed<'_>,

@@ -61,7 +61,7 @@ impl NoiseComponent {
     /// Whether it is a run's result that it holds so large a share.
     ///
     /// # Errors
-    /// [`Error::MostlyOutside`].
+    /// Returns [`Error::MostlyOutside`].
     pub fn check(&self, share: f64) -> Result<(), Error> {
         if share > MOST_OUTSIDE {
             return Err(Error::MostlyOutside { percent: 100.0 * share, radius: self.radius });

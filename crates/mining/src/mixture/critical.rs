@@ -49,9 +49,9 @@ pub struct Critical {
 /// D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
 ///
 /// # Errors
-/// [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
+/// Returns [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
 /// [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction.
-/// [`Error::TooFar`], [`Error::TooNear`].
+/// Returns [`Error::TooFar`] or [`Error::TooNear`].
 ///
 /// # Example
 /// ```

@@ -42,7 +42,7 @@ pub struct Equilibrium {
 /// temperature 1. Cost: passes as in [`super::fit`].
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
+/// Returns [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
 /// [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].
 ///
 /// # Example

@@ -128,7 +128,8 @@ impl Columns {
     /// Cost: one pass.
     ///
     /// # Errors
-    /// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
+    /// Returns [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its
+    /// own.
     pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
         let variances = match &table.patterns {
             Some(patterns) => patterns.moments().1,

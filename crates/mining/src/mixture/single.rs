@@ -21,7 +21,7 @@ pub(crate) struct SingleEnd {
 /// Fits it, in stored units.
 ///
 /// # Errors
-/// [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
+/// Returns [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
 pub(crate) fn single(
     table: &Table<'_>,
     columns: &Columns,

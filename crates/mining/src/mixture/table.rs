@@ -40,7 +40,8 @@ impl<'a> Table<'a> {
     /// the rows; with gaps N D log N and three.
     ///
     /// # Errors
-    /// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`].
+    /// Returns [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`] or
+    /// [`Error::Data`].
     pub fn new(input: Input<'a>) -> Result<Self, Error> {
         let points = filled(&input)?;
         Self::of(input, &points)
@@ -51,7 +52,7 @@ impl<'a> Table<'a> {
     /// 64 columns, all of which vary.
     ///
     /// # Errors
-    /// As for [`new`](Self::new); [`Error::Ranks`].
+    /// The same as for [`new`](Self::new); [`Error::Ranks`].
     pub fn for_clusters(input: Input<'a>, regularisation: f64, execution: &Execution) -> Result<Self, Error> {
         let points = filled(&input)?;
         let table = Self::of(input, &points)?;

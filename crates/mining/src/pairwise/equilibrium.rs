@@ -57,7 +57,8 @@ pub struct Equilibrium {
 /// Source: Hofmann and Buhmann 1997. Cost: a reading of the matrix a sweep.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for [`super::cluster`].
+/// Returns [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for
+/// [`super::cluster`].
 ///
 /// # Example
 /// ```

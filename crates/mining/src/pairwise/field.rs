@@ -72,7 +72,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
+    /// Returns [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
     /// [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;

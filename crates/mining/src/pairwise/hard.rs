@@ -309,7 +309,7 @@ impl Hard {
 /// `labels` are any numbers. In double precision, whatever the matrix is stored in. Cost: N² operations.
 ///
 /// # Errors
-/// [`Error::Parameter`] if there are not as many labels as items, or weights are none.
+/// Returns [`Error::Parameter`] if there are not as many labels as items, or weights are none.
 ///
 /// # Example
 /// ```

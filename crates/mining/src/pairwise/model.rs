@@ -154,8 +154,8 @@ impl Model {
     /// are none. Cost: N operations.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
-    /// [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
+    /// Returns [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
+    /// Returns [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
     ///
     /// # Example
     /// ```

@@ -56,7 +56,7 @@ impl Parameters {
     /// Checks each value, and the values against the matrix.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`].
+    /// Returns [`Error::Parameter`] or [`Error::TooManyClusters`].
     pub fn check(&self, matrix: &Dissimilarities) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if let Some(clusters) = self.clusters {

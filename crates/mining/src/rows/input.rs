@@ -76,7 +76,7 @@ impl<'a> Input<'a> {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         match self {
             Input::Numbers(points) => points.weight(index),
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
     /// Copies a row to `out`, bits as 0 and 1, sparse rows with their zeros.
     ///
     /// # Panics
-    /// If there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or `out` has not a number for each column.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension());
         match self {

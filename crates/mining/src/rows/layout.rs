@@ -33,7 +33,7 @@ impl Layout {
     /// Lays out the rows of positive weight, and those of weight 0, each in the input's order.
     ///
     /// # Errors
-    /// Those of the threads.
+    /// The errors of the threads.
     pub fn new(
         input: Input<'_>,
         mut heavy: Vec<u32>,

@@ -70,7 +70,7 @@ impl Maker<'_> {
 /// Makes all leaves.
 ///
 /// # Errors
-/// [`Error::Spill`].
+/// Returns [`Error::Spill`].
 pub(super) fn make<T: Real>(
     input: Input<'_>,
     layout: &Layout,

@@ -22,7 +22,7 @@ impl<'a, X> RowMajor<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn row(self, k: usize) -> &'a [X] {
         let start = k * self.width;
@@ -53,7 +53,7 @@ impl<'a, X> RowMajorMut<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn row(&mut self, k: usize) -> &mut [X] {
         let start = k * self.width;
@@ -63,7 +63,7 @@ impl<'a, X> RowMajorMut<'a, X> {
     /// Row `k`, for as long as the matrix is lent.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn into_row(self, k: usize) -> &'a mut [X] {
         let start = k * self.width;

@@ -49,7 +49,7 @@ impl<T: Real> Put<T> {
     /// The store.
     ///
     /// # Panics
-    /// If it went to a file and this is not the one.
+    /// Panics if it went to a file and this is not the one.
     pub fn store(self, file: Option<&Slab<T::Line>>) -> RowStore<T> {
         match self {
             Put::Here(store) => store,

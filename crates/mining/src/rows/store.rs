@@ -72,7 +72,7 @@ impl<T: Real> RowStore<T> {
     /// The tiles of rows of numbers.
     ///
     /// # Panics
-    /// For bits and sparse rows: only methods that have kernels for them accept them as input.
+    /// Panics for bits and sparse rows: only methods that have kernels for them accept them as input.
     pub fn numbers(&self) -> &Tiles<T> {
         match self {
             Self::Numbers(tiles) => tiles,

@@ -112,7 +112,7 @@ impl Survey {
     /// Surveys some rows; `others` are further positions, one after the other, that the deviation takes in.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow.
+    /// Returns [`Error::TooFar`] if squared distances would overflow.
     pub fn new(input: Input<'_>, rows: &[u32], others: &[f64]) -> Result<Self, Error> {
         let weight_sum = Sum::of(rows.iter().map(|&row| input.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / rows.len() as f64);

@@ -31,7 +31,7 @@ pub struct Alignment {
 /// apart.
 ///
 /// # Errors
-/// [`Error::Parameter`] if shapes disagree or a number is not finite.
+/// Returns [`Error::Parameter`] if shapes disagree or a number is not finite.
 ///
 /// # Example
 /// ```

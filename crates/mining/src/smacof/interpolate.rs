@@ -51,8 +51,8 @@ pub struct Placed {
 /// (of several, on the first), because nothing tells the two apart.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too little
-/// is known of; those of the ranks.
+/// Returns [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too
+/// little is known of; those of the ranks.
 ///
 /// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
 ///

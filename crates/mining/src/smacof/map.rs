@@ -111,7 +111,7 @@ impl Map {
     /// The position of an item.
     ///
     /// # Panics
-    /// If there is no such item.
+    /// Panics if there is no such item.
     pub fn position(&self, item: usize) -> &[f64] {
         RowMajor::new(&self.positions, self.dimension).row(item)
     }

@@ -104,7 +104,7 @@ impl Parameters {
     /// Checks each value, and the values against the input.
     ///
     /// # Errors
-    /// [`Error::Parameter`].
+    /// Returns [`Error::Parameter`].
     pub fn check(&self, input: &Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let items = input.dissimilarities.items();

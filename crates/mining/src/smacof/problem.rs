@@ -43,7 +43,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
+    /// Returns [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, input: &Input<'_>, parameters: &Parameters) -> Result<Self, Error> {
         let items = matrix.items;
         let (weights, weight_unit) = item_weights(input.weights, items)?;

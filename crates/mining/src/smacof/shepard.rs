@@ -31,7 +31,7 @@ impl Shepard {
     /// Cost: N² / 2 distances, up to 50 million; beyond, of evenly chosen rows.
     ///
     /// # Panics
-    /// If the map has not as many items as the matrix, or there are no bins.
+    /// Panics if the map has not as many items as the matrix, or there are no bins.
     ///
     /// # Example
     /// ```

@@ -58,7 +58,7 @@ impl Equilibrium {
 /// Source: paper 004 eq. (1)-(3). Cost: passes x N x K exponentials.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
+/// Returns [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
 ///
 /// # Example
 /// ```

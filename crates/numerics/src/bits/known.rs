@@ -45,7 +45,7 @@ impl Known {
     /// The nearest centre of a row.
     ///
     /// # Panics
-    /// If `row` is not below [`Known::rows`].
+    /// Panics if `row` is not below [`Known::rows`].
     pub fn nearest(&self, row: usize) -> usize {
         self.nearest[row] as usize
     }
@@ -53,7 +53,7 @@ impl Known {
     /// Takes over the bounds of another, of at least as many centres as that: of those behind its own nothing.
     ///
     /// # Panics
-    /// If there are to be fewer.
+    /// Panics if there are to be fewer.
     ///
     /// # Example
     /// ```
@@ -135,7 +135,7 @@ impl Moves {
     /// the unit `unit`. Centres that `before` does not have get 0.
     ///
     /// # Panics
-    /// If there are fewer than before.
+    /// Panics if there are fewer than before.
     ///
     /// # Example
     /// ```
@@ -222,7 +222,7 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 /// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 ///
 /// # Example
 /// ```

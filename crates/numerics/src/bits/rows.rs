@@ -17,7 +17,7 @@ impl BitRows {
     /// Copies rows: `row(i)` gives the words of the i-th of `rows` rows and `weight(i)` its weight.
     ///
     /// # Panics
-    /// If there is no row or no bit, or a row has not `bits.div_ceil(64)` words or has a bit beyond the last.
+    /// Panics if there is no row or no bit, or a row has not `bits.div_ceil(64)` words or has a bit beyond the last.
     ///
     /// # Example
     /// ```
@@ -55,7 +55,7 @@ impl BitRows {
     /// The words of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`BitRows::rows`].
+    /// Panics if `index` is not below [`BitRows::rows`].
     pub fn row(&self, index: usize) -> &[u64] {
         let width = self.bits.div_ceil(64);
         &self.words[index * width..][..width]
@@ -64,7 +64,7 @@ impl BitRows {
     /// The weight of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`BitRows::rows`].
+    /// Panics if `index` is not below [`BitRows::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         self.weights[index]
     }

@@ -26,7 +26,7 @@ impl<T: Real> SparseRows<T> {
     /// `length(i)` is its squared length from the origin, so divided; `weight(i)` is its weight.
     ///
     /// # Panics
-    /// If there is no row, a row has not as many values as columns, or a column beyond the last.
+    /// Panics if there is no row, a row has not as many values as columns, or a column beyond the last.
     ///
     /// # Example
     /// ```
@@ -78,7 +78,7 @@ impl<T: Real> SparseRows<T> {
     /// The columns and values of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`SparseRows::rows`].
+    /// Panics if `index` is not below [`SparseRows::rows`].
     pub fn row(&self, index: usize) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let (columns, values) = self.entries(index);
         columns.iter().zip(values).map(|(column, value)| (*column as usize, value.to_f64()))
@@ -87,7 +87,7 @@ impl<T: Real> SparseRows<T> {
     /// The weight of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`SparseRows::rows`].
+    /// Panics if `index` is not below [`SparseRows::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         self.weights[index]
     }

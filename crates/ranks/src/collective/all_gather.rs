@@ -14,10 +14,10 @@ impl Communicator {
     /// on.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If `gathered` is not `size` times as long as `values`.
+    /// Panics if `gathered` is not `size` times as long as `values`.
     ///
     /// # Example
     /// ```
@@ -36,7 +36,7 @@ impl Communicator {
     /// Collects every rank's `values`, of any lengths, on all ranks: one `Vec` per rank, in order of rank.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
     ///
     /// # Example
     /// ```

@@ -30,7 +30,7 @@ impl Communicator {
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -89,7 +89,7 @@ impl Communicator {
     /// For many values and an operation such as a sum or a maximum this is the faster form; for few they are the same.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -171,10 +171,10 @@ impl Communicator {
     /// with this length has been made.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
+    /// Panics if the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
     pub async fn all_reduce_leaves(
         &mut self,
         leaves: Range<usize>,

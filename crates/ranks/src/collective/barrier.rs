@@ -11,7 +11,7 @@ impl Communicator {
     /// Waits until all ranks have called it.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
     ///
     /// # Example
     /// ```

@@ -18,10 +18,11 @@ impl Communicator {
     /// of another rank's mistake in a later call.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;
+    /// [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`.
+    /// Panics if there is no rank `root`.
     ///
     /// # Example
     /// ```

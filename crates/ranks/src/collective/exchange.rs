@@ -20,7 +20,7 @@ impl Communicator {
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
+    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
     /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
@@ -129,11 +129,11 @@ impl Communicator {
     /// `result[d]` comes from direction d; `None` beyond an open boundary.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
+    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
     /// [`Error::Transport`].
     ///
     /// # Panics
-    /// If the grid has another number of ranks, or `outgoing` not one entry for each direction.
+    /// Panics if the grid has another number of ranks, or `outgoing` not one entry for each direction.
     ///
     /// # Example
     /// ```

@@ -12,10 +12,10 @@ impl Communicator {
     /// Collects every rank's `values` at rank `root`: there, one `Vec` per rank, in order of rank; elsewhere nothing.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`.
+    /// Panics if there is no rank `root`.
     ///
     /// # Example
     /// ```

@@ -23,10 +23,10 @@ impl Communicator {
     /// by some calls, not without bound.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`.
+    /// Panics if there is no rank `root`.
     ///
     /// # Example
     /// ```

@@ -17,10 +17,10 @@ impl Communicator {
     /// [`all_reduce`](Self::all_reduce).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If `values` is not `size` times as long as `part`.
+    /// Panics if `values` is not `size` times as long as `part`.
     ///
     /// # Example
     /// ```

@@ -15,7 +15,7 @@ impl Communicator {
     /// left before right.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -39,7 +39,7 @@ impl Communicator {
     /// own. Otherwise as [`scan`](Self::scan).
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The same as for [`scan`](Self::scan).
     ///
     /// # Example
     /// ```

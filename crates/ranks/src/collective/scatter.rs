@@ -15,10 +15,11 @@ impl Communicator {
     /// not looked at.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths;
+    /// [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`; at the root, if `values` is not `size` times as long as `part`.
+    /// Panics if there is no rank `root`; at the root, if `values` is not `size` times as long as `part`.
     ///
     /// # Example
     /// ```
@@ -70,10 +71,10 @@ impl Communicator {
     /// looked at.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`; at the root, if there is not one part for each rank.
+    /// Panics if there is no rank `root`; at the root, if there is not one part for each rank.
     ///
     /// # Example
     /// ```

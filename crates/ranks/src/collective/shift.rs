@@ -15,8 +15,8 @@ impl Communicator {
     /// `received` with those of the rank as far behind.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another length;
-    /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another
+    /// length; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```

@@ -24,14 +24,14 @@ pub trait Processes: fmt::Debug + Sync {
     /// worker to itself.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
+    /// Returns [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
     /// Ends a run, after its communicators are gone. Reports to the other processes how it ended here, and returns the
     /// failure, if there is one, on which all agree. Waits for the others.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn end(&self, own: Option<Outcome>) -> Result<Option<Outcome>, Error>;
 }
 

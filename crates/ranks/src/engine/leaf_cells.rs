@@ -46,7 +46,7 @@ impl<T> LeafCells<T> {
     /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
     ///
     /// # Panics
-    /// If there is no such leaf.
+    /// Panics if there is no such leaf.
     pub fn with<R>(&self, leaf: usize, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.cells[leaf].lock())
     }

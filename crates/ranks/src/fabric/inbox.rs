@@ -143,7 +143,7 @@ impl Inbox {
     /// The result of [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -170,7 +170,7 @@ impl Inbox {
     /// The result of [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn poll_probe(
         &self,
         pattern: &Pattern,

@@ -133,7 +133,7 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
     /// As [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
     ///
     /// # Panics
-    /// If one is not.
+    /// Panics if one is not.
     ///
     /// # Example
     /// ```
@@ -216,7 +216,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Takes the next frame, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn take(&mut self) -> Vec<u8> {
         let (_, length) = self.first().expect("a frame has come");
         let place = self.taken % self.lines;
@@ -234,7 +234,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Copies the next frame, which [`first`](Self::first) has shown, and leaves it.
     ///
     /// # Panics
-    /// If there is none, or it has another length than `bytes`.
+    /// Panics if there is none, or it has another length than `bytes`.
     ///
     /// # Example
     /// ```
@@ -259,7 +259,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Throws the next frame away, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn discard(&mut self) {
         let (_, length) = self.first().expect("a frame has come");
         self.free(self.taken % self.lines, lines_of(length));

@@ -302,7 +302,7 @@ choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, 
 /// never polled never registered. No allocation for a tuple.
 ///
 /// # Panics
-/// If there are no branches: such a choice would wait for ever.
+/// Panics if there are no branches: such a choice would wait for ever.
 ///
 /// # Example
 /// ```

@@ -144,8 +144,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// one taken, is compared with each source that is still missing. Two small allocations the first time it has to wait.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source;
-/// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
+/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
+/// source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
 ///
 /// # Example
 /// ```
@@ -172,7 +172,7 @@ pub fn exchange<T, L: Sources>(
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
 /// # Errors
-/// Those of [`exchange`].
+/// The errors of [`exchange`].
 ///
 /// # Example
 /// ```

@@ -72,8 +72,8 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that are there
-/// stay. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
+/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that
+/// are there stay. Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
 ///
 /// # Example
 /// ```

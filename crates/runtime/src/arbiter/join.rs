@@ -116,7 +116,7 @@ pub fn join<B: Branches>(branches: B) -> Join<B> {
 /// The same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
 ///
 /// # Errors
-/// Those of [`join`].
+/// The errors of [`join`].
 ///
 /// # Example
 /// ```
@@ -158,10 +158,10 @@ impl<B: Branches> Join<B> {
     /// Cost: per set of items that of a join; a task for each turn, once.
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
+    /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// ```

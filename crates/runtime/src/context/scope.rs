@@ -20,7 +20,7 @@ impl Context {
     /// It is not stopped when the context is cancelled; [`call`](Self::call) is. Cancel-safe if the future is.
     ///
     /// # Panics
-    /// If the future does.
+    /// Panics if the future does.
     ///
     /// # Example
     /// ```
@@ -43,7 +43,7 @@ impl Context {
     /// gets one more step. Or [`Cause::DeadlineExceeded`](super::Cause) or [`Cause::Cancelled`](super::Cause), once.
     ///
     /// # Panics
-    /// If the future does.
+    /// Panics if the future does.
     ///
     /// # Example
     /// ```

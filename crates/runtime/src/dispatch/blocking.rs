@@ -24,7 +24,7 @@ use super::{ABORTING, Shared, with_current};
 /// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
 ///
 /// # Panics
-/// If `section` does; the worker is back in its place then.
+/// Panics if `section` does; the worker is back in its place then.
 ///
 /// # Example
 /// ```

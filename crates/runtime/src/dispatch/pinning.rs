@@ -30,7 +30,7 @@ impl Pinning {
     /// Whether this process may run on all cores of a list.
     ///
     /// # Errors
-    /// [`StartError::NoSuchCore`] for the first that is missing.
+    /// Returns [`StartError::NoSuchCore`] for the first that is missing.
     pub(super) fn check(&self) -> Result<(), StartError> {
         let Self::Listed(cores) = self else { return Ok(()) };
         if cores.is_empty() {

@@ -189,7 +189,7 @@ impl Watchdog {
     /// Starts it. `name` is that of the dispatcher's threads.
     ///
     /// # Errors
-    /// If the system will not start a thread.
+    /// Fails if the system will not start a thread.
     pub(super) fn start(plan: Plan, name: &str, shared: &Arc<Shared>) -> std::io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut watch = Watch {

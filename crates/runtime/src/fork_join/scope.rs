@@ -74,7 +74,8 @@ impl std::fmt::Debug for Scope<'_> {
 /// [`join`](super::join) is for smaller ones.
 ///
 /// # Panics
-/// If `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the first.
+/// Panics if `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the
+/// first.
 ///
 /// # Example
 /// ```

@@ -80,7 +80,7 @@ impl<W> Source<W> {
     /// independent group has no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     ///
     /// # Example
     /// See [`Source`].
@@ -185,7 +185,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     /// Takes of several ports together, as [`join`](crate::join()) does; the rest as for [`take`](Source::take).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
+    /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Example
     /// ```

@@ -50,7 +50,7 @@ impl<T> PortBuilder<T> {
     /// How many items and permits the port has places for, and its policy beyond that. Default: as many as come.
     ///
     /// # Panics
-    /// If `capacity` is 0: nothing could ever be posted.
+    /// Panics if `capacity` is 0: nothing could ever be posted.
     ///
     /// # Example
     /// See [`Overflow`].
@@ -159,7 +159,7 @@ impl<T> Port<T> {
     /// An open, empty port with a capacity.
     ///
     /// # Panics
-    /// If `capacity` is 0.
+    /// Panics if `capacity` is 0.
     ///
     /// # Example
     /// ```

@@ -215,10 +215,10 @@ impl<T> Port<T> {
     /// whatever takes an item out of the port, by a permit that is dropped, or by [`close`](Self::close).
     ///
     /// # Errors
-    /// [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
+    /// Returns [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
     ///
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if it is polled again after it was ready.
     ///
     /// # Example
     /// ```
@@ -244,8 +244,8 @@ impl<T> Port<T> {
     /// [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`].
-    /// A port that drops the oldest gives up an item for the permit, if it has one.
+    /// Returns [`Reason::Closed`], also while it waits. Returns [`Reason::Full`] on a full port whose policy is not
+    /// [`Overflow::Wait`]. A port that drops the oldest gives up an item for the permit, if it has one.
     ///
     /// # Example
     /// See [`Permit`].
@@ -256,7 +256,7 @@ impl<T> Port<T> {
     /// A place, if there is one now; never waits, and overtakes nobody who does.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
+    /// The errors of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
     ///
     /// # Example
     /// ```

@@ -126,7 +126,7 @@ impl<T: Send + 'static> Port<T> {
     /// wants a context with a sink, or catches them itself.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// [`Receiver`] has the plain case; this is the effect of a panic:
@@ -160,7 +160,7 @@ impl<T: Send + 'static> Port<T> {
     /// captures anything.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// ```

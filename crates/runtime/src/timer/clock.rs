@@ -72,7 +72,7 @@ impl Clock {
     /// The same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of this one.
     ///
     /// # Panics
-    /// If the factor is not positive and finite.
+    /// Panics if the factor is not positive and finite.
     ///
     /// # Example
     /// ```
@@ -123,7 +123,7 @@ impl Clock {
     /// passed it. Tasks that are woken run on their workers, when those come to them.
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// See [`Clock`].
@@ -137,7 +137,7 @@ impl Clock {
     /// between, as they do when it [advances](Self::advance).
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// ```
@@ -154,7 +154,7 @@ impl Clock {
     /// Lets a virtual clock go on to the deadline that is next, and fires the timers due then; false if there is none.
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// ```

@@ -37,7 +37,7 @@ impl Clock {
     /// Ticks every `period` on this clock, for the first time after one period; see [`every`](crate::every).
     ///
     /// # Panics
-    /// If the period is 0.
+    /// Panics if the period is 0.
     ///
     /// # Example
     /// See [`MissedTick`].

@@ -119,7 +119,7 @@ impl Core {
     /// Registers an action for a time, unless that has come.
     ///
     /// # Panics
-    /// If the system will not start the thread that waits for the machine's clock.
+    /// Panics if the system will not start the thread that waits for the machine's clock.
     pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Registration {
         // A clock of the machine may be read before the lock: time only makes what is due more due.
         let machine_now = match &self.source {

@@ -33,7 +33,8 @@ const STEPS: [(&str, &str); 3] = [("compare", "comparing"), ("cluster", "cluster
 /// Runs the workflow of an application.
 ///
 /// # Errors
-/// Why there is no result: then nothing is in the folder but the pairs that were compared, if it was stopped.
+/// The reason why there is no result: then nothing is in the folder but the pairs that were compared, if it was
+/// stopped.
 pub fn carry_out(
     application: &Application,
     plan: &DistancesPlan,

@@ -189,7 +189,7 @@ impl Parquet {
     /// The type of a column's values.
     ///
     /// # Panics
-    /// If there is no such column, as all that take one.
+    /// Panics if there is no such column, as all that take one.
     pub fn kind(&self, column: usize) -> Kind {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
     }
@@ -241,7 +241,7 @@ impl Parquet {
     /// How many rows a group has.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// Panics if there is no such group.
     pub fn group_rows(&self, group: usize) -> u64 {
         // What is below 0 did not pass the sum.
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
@@ -251,7 +251,7 @@ impl Parquet {
     /// than its bytes in the file.
     ///
     /// # Panics
-    /// If there is no such column or group.
+    /// Panics if there is no such column or group.
     pub fn has_prefixes(&self, group: usize, column: usize) -> bool {
         has_prefixes(self.metadata.row_group(group).column(column))
     }
@@ -259,11 +259,11 @@ impl Parquet {
     /// The values of a column in a group. Several of them may be read in turns, from one thread at a time.
     ///
     /// # Errors
-    /// [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`] can be
-    /// made of.
+    /// Returns [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`]
+    /// can be made of.
     ///
     /// # Panics
-    /// If there is no such column or group.
+    /// Panics if there is no such column or group.
     pub fn column(&self, group: usize, column: usize, room: impl Room) -> Result<ColumnReader, Refused> {
         let chunk = self.metadata.row_group(group).column(column);
         let codec = Codec::of(chunk)

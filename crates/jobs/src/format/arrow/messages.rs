@@ -17,9 +17,9 @@ const TRAILER: i64 = 10;
 /// Looks at all messages of a stream.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without its end
-/// mark, because the reader would take a stream that was cut between two messages as whole. The reader finds all other
-/// faults, and takes no more memory than there are bytes.
+/// Returns [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without
+/// its end mark, because the reader would take a stream that was cut between two messages as whole. The reader finds
+/// all other faults, and takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -49,8 +49,8 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
 /// before a message.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file. Also if
-/// all are longer than the file, because the reader would allocate first.
+/// Returns [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file.
+/// Also if all are longer than the file, because the reader would allocate first.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));
