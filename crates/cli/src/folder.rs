@@ -272,7 +272,7 @@ impl Folder {
         })
     }
 
-    /// Where the folder is, as typed.
+    /// The folder's path, as typed.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -284,7 +284,7 @@ impl Folder {
         same_file(parent, &self.path) && path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
     }
 
-    /// Where the checkpoint of a run in this folder is.
+    /// The path of the checkpoint of a run in this folder.
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join(CHECKPOINT)
     }

@@ -56,7 +56,7 @@ impl<'a> ProcessGroup<'a> {
     }
 }
 
-/// Which method all run, and how: the same on rows and on dissimilarities.
+/// The method and settings of all runs: the same on rows and on dissimilarities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Request {
     method: String,

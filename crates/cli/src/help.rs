@@ -16,7 +16,7 @@ use crate::output;
 /// The name of the switch behind `--help all`.
 const ALL: &str = "help-all";
 
-/// How many examples short help has room for.
+/// The number of examples that short help has room for.
 const EXAMPLES: usize = 3;
 
 /// Commands that short help of the program describes, in the order in which a newcomer needs them.

@@ -17,9 +17,9 @@ use lehr_mining::anneal;
 
 use crate::exit::{Failure, Kind};
 
-/// Where requests to stop arrive.
+/// The channel that requests to stop arrive on.
 pub struct Interrupt {
-    /// When it is dropped, nobody looks any more, which the handler notices.
+    /// After it is dropped nobody looks any more, and the handler notices that.
     _looking: Receiver<()>,
     /// Whether there was one, for all threads.
     said: Arc<OnceLock<()>>,

@@ -20,8 +20,8 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
 
-/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. Where their weights stand in
-/// a table beside, the selection says how that is read.
+/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. If a separate table holds
+/// the weights, the selection says how that table is read.
 ///
 /// # Errors
 /// Returns [`Kind::Usage`] with the option.

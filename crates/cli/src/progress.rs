@@ -26,7 +26,7 @@ const LINE_SECONDS: f64 = 1.0;
 /// Below this share of the work done, an estimate of the time left would be a guess.
 const FRACTION_MIN: f64 = 0.02;
 
-/// How far the bar is divided.
+/// The number of parts of the bar.
 const BAR_PARTS: u64 = 1000;
 
 /// A figure in words.
@@ -52,7 +52,7 @@ const TABLE: [(&str, Words); 12] = [
 pub struct Watch {
     display: Display,
     interrupt: anneal::Interrupt,
-    /// Where the checkpoint goes, if it is kept.
+    /// The path of the checkpoint, if it is kept.
     checkpoint: Option<PathBuf>,
     units: Units,
     trace: Option<Trace>,
@@ -89,7 +89,7 @@ enum Display {
     Silent,
 }
 
-/// How far a run was when it first said so: the work of an earlier run took this one no time.
+/// The progress of a run at its first report: the work of an earlier run took this one no time.
 #[derive(Clone, Copy)]
 struct First {
     seconds: f64,

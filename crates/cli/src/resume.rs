@@ -1,4 +1,4 @@
-//! How long runs are stopped and resumed.
+//! How runs are stopped and resumed.
 
 use std::fs::File;
 use std::io;
@@ -51,7 +51,7 @@ pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why a method has no result of a matrix.
+/// The reason why a method has no result of a matrix.
 pub fn failed(error: lehr_mining::Error) -> Failure {
     let is_of_other_data = matches!(error, lehr_mining::Error::OtherData { .. });
     let failure = Failure::from(error);
@@ -62,7 +62,7 @@ pub fn failed(error: lehr_mining::Error) -> Failure {
         .with_hint("--resume needs the matrix, and the weights in the ids.csv beside it, of the run that was stopped")
 }
 
-/// Where the checkpoint of a folder is.
+/// The path of a folder's checkpoint.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if there is none.

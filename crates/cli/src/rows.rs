@@ -1,9 +1,9 @@
 //! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and puts the
 //! text where it belongs.
 //!
-//! Which bytes there are follows from the rows alone; who writes them is free. The lead makes the file, under a
-//! temporary name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All
-//! ranks learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
+//! The bytes follow from the rows alone, whichever process writes them. The lead makes the file, under a temporary
+//! name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks
+//! learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
 //! machine, with a disk of its own), all send their text to the lead, who writes alone. The file is the lead's to put
 //! into place or to drop, so that all or none of it appears.
 //!
@@ -36,7 +36,7 @@ pub fn mark() -> Mark {
     mark
 }
 
-/// Where the identifiers of rows are.
+/// The source of the rows' identifiers.
 #[derive(Clone, Copy)]
 pub enum Ids<'a> {
     /// There are none: a row is known by its number.

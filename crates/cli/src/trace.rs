@@ -9,7 +9,7 @@ use crate::beside::{self, Beside};
 use crate::exit::Failure;
 use crate::folder::Folder;
 
-/// How every trace of ours begins.
+/// The first bytes of every trace that Lehr writes.
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 const TRACE: Beside = Beside { name: "trace", option: "--trace" };
 

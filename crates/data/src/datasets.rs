@@ -1,8 +1,8 @@
 //! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
 //!
-//! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes
-//! known beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features:
-//! `census` (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
+//! Each folder names the source and the terms of its data set (`SOURCE.md`, `LICENCE.md`). Labels are classes known
+//! beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features: `census`
+//! (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
 
 #[cfg(feature = "compounds")]
 use crate::Fingerprints;

@@ -42,7 +42,7 @@ pub enum Role {
     Empty,
     /// The same values as a column before it.
     Duplicate {
-        /// That column.
+        /// The other column.
         of: String,
     },
 }
@@ -55,7 +55,7 @@ pub struct ColumnAccount {
     /// Its role.
     #[serde(flatten)]
     pub role: Role,
-    /// Why it is taken for that, where its values alone do not say it.
+    /// The reason why it is taken for that, where its values alone do not say it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.
@@ -120,7 +120,7 @@ pub struct NumberFacts {
 /// Few rows that make nearly all of a column's variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dominant {
-    /// How many.
+    /// Their number.
     pub rows: usize,
     /// Their share of the sum of squared differences from the mean.
     pub share: f64,

@@ -103,7 +103,7 @@ impl FromStr for Element {
     }
 }
 
-/// Which pairs are stored.
+/// The pairs that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -114,7 +114,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// How many numbers are stored for N items.
+    /// The number of numbers that are stored for N items.
     ///
     /// # Example
     /// ```
@@ -148,10 +148,10 @@ pub struct Header {
     pub array: String,
     /// N.
     pub items: usize,
-    /// How many items there were before equal ones were made one, if they were.
+    /// The number of items before equal ones were made one, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed_from: Option<usize>,
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub form: Form,
     /// How a number is stored.
     pub element: Element,
@@ -159,7 +159,7 @@ pub struct Header {
     pub scale: f64,
     /// How a missing value is stored, in words: `NaN`, `65535`, `negative`.
     pub missing: String,
-    /// How many of the N (N - 1) / 2 pairs have no value.
+    /// The number of the N (N - 1) / 2 pairs that have no value.
     pub missing_pairs: u64,
     /// The largest value, 0 if there is none.
     pub largest: f64,
@@ -466,7 +466,7 @@ impl Dissimilarities {
         self.items
     }
 
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub fn form(&self) -> Form {
         self.form
     }

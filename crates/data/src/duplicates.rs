@@ -13,7 +13,7 @@ use std::hash::Hash;
 
 use crate::error::quoted;
 
-/// Which of the given items are equal.
+/// The groups of equal items.
 ///
 /// # Example
 /// ```

@@ -20,9 +20,8 @@ use crate::contents::Contents;
 
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///
-/// The text of each variant is complete: it names the source, the place, the expected and the found value. Where an
-/// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of
-/// sources.
+/// The text of each variant is complete: it names the source, the place, the expected and the found value. An
+/// [`io::Error`] that is kept (`cause`) is already in the text, so the chain of sources does not repeat it.
 ///
 /// # Example
 /// ```
@@ -65,7 +64,7 @@ pub enum Error {
         name: String,
         /// The name asked for.
         wanted: String,
-        /// Where it stands, counted from 0.
+        /// Its position, counted from 0.
         indices: Vec<usize>,
     },
     /// One column was chosen more than once: it would count twice, and results could not tell the two apart.
@@ -95,7 +94,7 @@ pub enum Error {
         name: String,
         /// The part that should have followed.
         expected: String,
-        /// How far reading came.
+        /// The position that reading reached.
         read: String,
     },
     /// A file that is not of a format (or of a variant of a format) that is read here.
@@ -121,7 +120,7 @@ pub enum Error {
     /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// Which part has the wrong shape.
+        /// The part that has the wrong shape.
         what: String,
         /// The shape that it should have.
         expected: String,
@@ -155,7 +154,7 @@ pub enum Error {
     Memory {
         /// The name of the data in messages.
         name: String,
-        /// How many bytes of numbers there are, as far as that is known.
+        /// The number of bytes of numbers, as far as that is known.
         bytes: usize,
     },
     /// The folder for rows that memory should not hold does not take them. Nothing of it is left behind.
@@ -202,7 +201,7 @@ impl Error {
         }
     }
 
-    /// How many values were missing where numbers were expected: with these alone, a reader of rows with gaps
+    /// The number of missing values where numbers were expected: with these alone, a reader of rows with gaps
     /// ([`read::incomplete`](crate::read::incomplete)) takes the same data.
     ///
     /// # Example
@@ -221,7 +220,7 @@ impl Error {
     }
 }
 
-/// Where in a source a [`Fault`] lies.
+/// The position of a [`Fault`] in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The source as a whole.
@@ -308,7 +307,7 @@ pub struct Faults {
 impl std::error::Error for Faults {}
 
 impl Faults {
-    /// How many faults are kept in full.
+    /// The number of faults that are kept in full.
     pub const KEPT: usize = 10;
 
     /// No faults yet, in the source that messages call `name`.
@@ -336,7 +335,7 @@ impl Faults {
         self.add_with(fault);
     }
 
-    /// How many of the faults are values that are missing where a number was expected.
+    /// The number of faults that are missing values where a number was expected.
     pub fn gaps(&self) -> u64 {
         self.gaps
     }
@@ -351,7 +350,7 @@ impl Faults {
         &self.kept
     }
 
-    /// How many faults there are in all.
+    /// The number of faults in all.
     pub fn total(&self) -> u64 {
         self.total
     }

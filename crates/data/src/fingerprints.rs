@@ -99,7 +99,7 @@ impl Fingerprints {
         (Fingerprints { words, bits: self.bits, ids, weights: None, name: self.name.clone() }, duplicates)
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.words.len() / self.width()
     }
@@ -122,7 +122,7 @@ impl Fingerprints {
         &self.words[index * self.width()..][..self.width()]
     }
 
-    /// How many bits of a row are 1.
+    /// The number of bits of a row that are 1.
     ///
     /// # Panics
     /// Panics if there is no row `index`.

@@ -185,7 +185,7 @@ impl Categories {
         categories
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.codes.len()
     }
@@ -217,7 +217,7 @@ impl Categories {
         self.code(row).map(|code| &*self.levels[code])
     }
 
-    /// How many rows have each of the texts.
+    /// The number of rows that have each of the texts.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.levels.len()];
         (0..self.len()).filter_map(|row| self.code(row)).for_each(|code| counts[code] += 1);
@@ -226,7 +226,7 @@ impl Categories {
 }
 
 impl Values {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(values) | Self::Times(values) => values.len(),
@@ -286,7 +286,7 @@ impl FrameColumn {
         Self { name: name.to_owned(), values: Values::Categories(Categories::of(texts)), read_as: ReadAs::Text }
     }
 
-    /// How many rows have no value.
+    /// The number of rows that have no value.
     pub fn missing(&self) -> usize {
         (0..self.values.len()).filter(|row| self.values.is_missing(*row)).count()
     }
@@ -374,7 +374,7 @@ impl DataFrame {
         &self.name
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -25,7 +25,7 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
 /// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
-/// Where the names of both columns say nothing, their order is believed; [`order_warning`] says so.
+/// If the names of both columns say nothing, Lehr trusts their order; [`order_warning`] says so.
 ///
 /// Each place is one position: 180° west is 180° east, and a pole has any longitude.
 ///

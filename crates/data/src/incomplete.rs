@@ -131,12 +131,12 @@ impl Incomplete {
         Incomplete { values, ..self.clone() }
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.values.len() / self.dimension
     }
 
-    /// How many columns there are, at least 1.
+    /// The number of columns, at least 1.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -160,7 +160,7 @@ impl Incomplete {
         Points::new(cells.filter(|cell| !cell.is_nan()).collect(), 1).ok()
     }
 
-    /// How many values are missing.
+    /// The number of values that are missing.
     pub fn missing(&self) -> usize {
         self.missing
     }

@@ -27,8 +27,8 @@ pub struct LeftOut {
     pub column: String,
     /// The first value in it; empty if there is none.
     pub example: String,
-    /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most
-    /// likely, and no text.
+    /// The reason why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a
+    /// mistake, most likely, and no text.
     pub slip: Option<&'static str>,
     /// The type of its values, where the file says it and they are neither numbers nor text.
     pub kind: Option<String>,

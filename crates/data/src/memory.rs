@@ -1,4 +1,4 @@
-//! How much memory is left, as far as the system says, so that a run that needs more is refused before it begins.
+//! The memory that is left, as far as the system says, so that Lehr refuses a run that needs more before it begins.
 
 use std::fs;
 use std::path::Path;

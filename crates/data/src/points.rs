@@ -2,9 +2,8 @@
 //!
 //! [`Points`] are checked, so their users need not check again. There is at least one row and one column, every value
 //! is finite, and all lengths agree. Weights are finite, not negative and not all zero. Rows are stored one after
-//! another (row-major), so that a block of rows is one slice. That slice is in memory, or in a file for data larger
-//! than memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences
-//! nothing.
+//! another (row-major), so that a block of rows is one slice. The slice is in memory, or in a file for data larger than
+//! memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
 //!
 //! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
 

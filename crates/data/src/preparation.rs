@@ -204,7 +204,7 @@ pub struct Prepared {
     pub features: Vec<f64>,
     /// The rows that are kept, where some are left out.
     pub kept: Option<Vec<usize>>,
-    /// How many values were filled.
+    /// The number of values that were filled.
     pub filled: usize,
     /// The rows, of those that are kept, that had no value in any column used. All that they have was filled, or they
     /// are all gaps.
@@ -374,7 +374,7 @@ impl Preparation {
         Ok(Prepared { table, features, kept, filled, without_values, notes })
     }
 
-    /// Where in a table the column of each feature is.
+    /// The table column of each feature.
     fn found(&self, frame: &DataFrame) -> Result<Vec<usize>, Error> {
         let place = |name: &str| frame.columns().iter().position(|column| column.name == name);
         let wanted: Vec<String> =

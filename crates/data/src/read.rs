@@ -115,8 +115,8 @@ pub struct Selection {
 ///
 /// Parquet is read with the feature `parquet`. Columns may be numbers (floating point in 16 bits too), whole numbers
 /// (rounded likewise) and truth values (1 and 0). Ids are those or text. Pages are plain or packed by snappy, gzip or
-/// zstd. Where no columns are chosen, those of other kinds and those that pandas has for its index are left out and
-/// told ([`Points::left_out`]). `delimiter` and `header` do not apply.
+/// zstd. Without chosen columns, the reader leaves out columns of other kinds and pandas' index columns, and reports
+/// them ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
 /// Cost: one pass; memory for the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///

@@ -9,9 +9,9 @@
 //! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the
 //!   population's).
 //! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it. A quantile is the smallest
-//!   value with at least that share of the weight at or below it. Where the share is met exactly, it is the middle
-//!   between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the usual
-//!   one.
+//!   value with at least that share of the weight at or below it. If the share is met exactly, the quantile is the
+//!   middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the
+//!   usual one.
 //!
 //! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column in
 //! which more than half of the rows have one value may have no interquartile range without being constant.
@@ -401,7 +401,7 @@ struct Moments {
     mean: f64,
     /// Exactly 0 for a column without spread.
     deviation: f64,
-    /// How many deviations the farthest value lies from the mean.
+    /// The distance of the farthest value from the mean, in standard deviations.
     farthest: f64,
 }
 
@@ -517,7 +517,7 @@ impl Presence {
         self.low / 2.0 + self.high / 2.0
     }
 
-    /// How far the values go from one that is between the least and the greatest of them or 0; 1 if they do not.
+    /// The distance from `middle` to the farther end of the values; 1 if that is not above 0.
     fn far_from(&self, middle: f64) -> f64 {
         let far = (self.high - middle).max(middle - self.low);
         if far > 0.0 { far } else { 1.0 }

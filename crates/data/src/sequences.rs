@@ -115,7 +115,7 @@ impl Alphabet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequences {
     letters: Vec<u8>,
-    /// Where each sequence ends in `letters`; strictly ascending.
+    /// The end of each sequence in `letters`; strictly ascending.
     ends: Vec<usize>,
     /// One for each sequence.
     ids: Vec<String>,
@@ -225,7 +225,7 @@ impl Sequences {
         (Sequences { letters, ends, ids, alphabet, has_gaps, name }, duplicates)
     }
 
-    /// How many sequences there are, at least 1.
+    /// The number of sequences, at least 1.
     pub fn len(&self) -> usize {
         self.ends.len()
     }

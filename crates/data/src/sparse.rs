@@ -45,7 +45,7 @@ impl FirstColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     dimension: usize,
-    /// Where each row begins in the fields below; behind the last, where that ends.
+    /// The first index of each row in the fields below; the last entry is the end.
     starts: Vec<usize>,
     /// Ascending within a row.
     columns: Vec<u32>,
@@ -329,7 +329,7 @@ impl Sparse {
         self.dimension
     }
 
-    /// How many values are not 0.
+    /// The number of values that are not 0.
     pub fn nonzeros(&self) -> usize {
         self.values.len()
     }
@@ -368,7 +368,8 @@ impl Sparse {
         columns.iter().zip(values).for_each(|(&column, &value)| out[column as usize] = value);
     }
 
-    /// Where rows begin in [`columns`](Self::columns) and [`values`](Self::values); behind the last, where they end.
+    /// The first index of each row in [`columns`](Self::columns) and [`values`](Self::values); the last entry is the
+    /// end.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }

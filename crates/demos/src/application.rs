@@ -42,7 +42,7 @@ const PRESENT_MIN: f64 = 0.5;
 /// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApplicationOptions {
-    /// How many items, evenly chosen. Default: 1500, or all where there are fewer.
+    /// The number of items, evenly chosen. Default: 1500, or all where there are fewer.
     pub items: Option<usize>,
     /// The number of clusters. Default: 3 of genes, 6 of patients, 10 of compounds.
     pub clusters: Option<usize>,
@@ -52,7 +52,7 @@ pub struct ApplicationOptions {
     pub seed: u64,
 }
 
-/// Which application.
+/// The application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// `lehr demo genes`.
@@ -115,12 +115,12 @@ impl Subject {
         }
     }
 
-    /// How its items are compared.
+    /// The metric for its items.
     pub fn options(self) -> Options {
         Options { standardize: self == Subject::Patients, ..Options::default() }
     }
 
-    /// How so many of its items are clustered and mapped.
+    /// The settings for clusters and map at a given number of items.
     pub fn methods(self, asked: ApplicationOptions, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
         let groups = match self {
             Subject::Genes => FAMILIES.len(),
@@ -156,7 +156,7 @@ pub struct Application {
     pub items: Items,
     /// The name of each.
     pub ids: Vec<String>,
-    /// How many were to choose from.
+    /// The number of candidates.
     pub from: usize,
     /// Whether those are built in.
     pub is_built_in: bool,
@@ -166,9 +166,9 @@ pub struct Application {
     pub known: Option<Classes>,
     /// The names of the features, if the items are rows of them.
     pub features: Vec<String>,
-    /// How they are clustered.
+    /// The settings of the clustering.
     pub clustering: pairwise::Parameters,
-    /// How they are mapped.
+    /// The settings of the map.
     pub embedding: smacof::Parameters,
 }
 
@@ -252,7 +252,7 @@ impl Application {
         Ok(self)
     }
 
-    /// Where the active compounds are, if the items are compounds.
+    /// The spread of the active compounds over the clusters, if the items are compounds.
     pub fn enrichment(&self, labels: &[u32], clusters: usize) -> Option<Enrichment> {
         let known = self.known.as_ref().filter(|_| self.subject == Subject::Compounds)?;
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))

@@ -87,7 +87,7 @@ impl View {
 /// A cluster of regions, told by its people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// How many, those that nobody lives in too.
+    /// The number of regions, the uninhabited ones included.
     pub regions: usize,
     /// The inhabitants.
     pub people: f64,
@@ -97,7 +97,7 @@ pub struct Profile {
     pub middle: Option<(f64, f64)>,
     /// The mean of each attribute over its people.
     pub means: Vec<f64>,
-    /// How far that is from the mean of all, in standard deviations of all.
+    /// The distance from the mean of all, in standard deviations of all.
     pub deviations: Vec<f64>,
 }
 
@@ -274,7 +274,7 @@ impl Regions {
     }
 }
 
-/// How alike two views divide the regions that people live in.
+/// The agreement of two views about the regions that people live in.
 pub fn agreement(regions: &Regions, one: &[u32], other: &[u32]) -> f64 {
     let lived_in = |labels: &[u32]| -> Vec<u32> {
         labels.iter().zip(&regions.people).filter(|(_, people)| **people > 0.0).map(|(label, _)| *label).collect()

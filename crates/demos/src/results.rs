@@ -50,7 +50,7 @@ pub struct Chosen {
     job: String,
     /// Its number of clusters.
     clusters: usize,
-    /// How long that number lasted: the natural logarithm of the range of temperatures.
+    /// The persistence of that number: the natural logarithm of the range of temperatures.
     range: f64,
 }
 

@@ -125,7 +125,7 @@ impl Contract for SampleState {
 pub struct Load {
     /// Which.
     sample: Sample,
-    /// How many of its items, evenly chosen, at least 2. Default: all.
+    /// The number of its items to use, evenly chosen, at least 2. Default: all.
     #[serde(default)]
     items: Option<usize>,
     /// The name of the new data set.
@@ -140,9 +140,9 @@ pub struct Load {
 pub struct Loaded {
     /// The data set.
     dataset: String,
-    /// How many items it has.
+    /// The number of its items.
     items: usize,
-    /// How many there were to choose from.
+    /// The number of candidates.
     chosen_from: usize,
 }
 

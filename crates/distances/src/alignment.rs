@@ -22,7 +22,7 @@ use crate::scoring::Scoring;
 use kernel::{Group, State, Sweep, Weights};
 use packing::Packing;
 
-/// Which part of two sequences is aligned.
+/// The part of two sequences that is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The part of each that is worth most (Smith and Waterman, 1981; Gotoh, 1982).
@@ -155,7 +155,7 @@ impl Aligner {
         Ok(Self { codes, ends, symbols: occurring.len(), longest, mode, packing, table, open, extend })
     }
 
-    /// How many sequences there are.
+    /// The number of sequences.
     #[allow(clippy::len_without_is_empty)] // there is always at least one
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -166,7 +166,7 @@ impl Aligner {
         self.sequence(index).len()
     }
 
-    /// How wide a lane is, in bits: 16, 32 or 64.
+    /// The width of a lane, in bits: 16, 32 or 64.
     pub fn lane_bits(&self) -> u32 {
         self.packing.width()
     }

@@ -126,7 +126,7 @@ impl Log {
         Ok(())
     }
 
-    /// How many steps are in it.
+    /// The number of steps that are in it.
     pub fn steps(&self) -> usize {
         self.steps
     }
@@ -139,7 +139,7 @@ pub struct LogReader {
     schedule: Schedule,
     value_bytes: usize,
     step: usize,
-    /// Where the last good record ends.
+    /// The end of the last good record.
     end: u64,
 }
 

@@ -41,7 +41,7 @@ impl Measure {
     }
 }
 
-/// How a place counts if a letter stands for several nucleotides (`N`, `R`, …).
+/// How a position counts if a letter stands for several nucleotides (`N`, `R`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ambiguous {
     /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). So do APE's
@@ -54,7 +54,7 @@ pub enum Ambiguous {
 
 /// Aligned sequences and the counts about them, as a [`Metric`].
 ///
-/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says how the place counts;
+/// Equal sequences are at 0. If a letter stands for several nucleotides, [`Ambiguous`] says how the position counts;
 /// for [`Measure::Hamming`] symbols are just symbols. Two sequences without a place in common have no p-distance.
 ///
 /// # Example

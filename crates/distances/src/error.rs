@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why there are no dissimilarities.
+/// The reason why there are no dissimilarities.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,7 +52,7 @@ pub enum Error {
         first: usize,
         /// The second.
         second: usize,
-        /// How many such pairs there are.
+        /// The number of such pairs.
         pairs: u64,
         /// The element.
         element: &'static str,
@@ -76,7 +76,7 @@ pub enum Error {
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// Why the file is refused.
+        /// The reason why the file is refused.
         reason: String,
     },
     /// A file could not be read or written.

@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 /// # Ok::<(), lehr_distances::Error>(())
 /// ```
 pub trait Metric: Sync {
-    /// How many items there are, at least 1.
+    /// The number of items, at least 1.
     fn items(&self) -> usize;
 
     /// The name of the dissimilarity.
@@ -54,8 +54,8 @@ pub trait Metric: Sync {
     fn fingerprint(&self) -> u64;
 
     /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items;
-    /// NaN where there is none. Where both ranges begin with the same item, only values above the diagonal count, and
-    /// the others may be left as they are.
+    /// NaN where there is none. If both ranges begin with the same item, only values above the diagonal count, and the
+    /// others may be left as they are.
     ///
     /// # Panics
     /// Panics if a range goes beyond the items or the length of `values` is another.

@@ -15,7 +15,7 @@ use crate::schedule::Schedule;
 
 /// The steps that are finished, for who wants to keep them.
 pub struct Finished<'a> {
-    /// How many steps are finished: those numbered below this.
+    /// The number of steps that are finished: those numbered below this.
     pub steps: usize,
     /// Appends the values of a finished step to bytes.
     pub(crate) write: &'a dyn Fn(usize, &mut Vec<u8>),
@@ -34,8 +34,8 @@ impl std::fmt::Debug for Finished<'_> {
 /// `done`, and of how many `pairs`. It looks for no interrupt within a step, and offers no checkpoint;
 /// [`all_pairs_keeping`] offers the finished part.
 ///
-/// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same
-/// steps that were kept.
+/// Memory: [`Half::bytes`] in each process. With several processes, each is given the same metric and the same steps
+/// that were kept.
 ///
 /// # Errors
 /// Returns [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. Returns

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// How unlike two rows are.
+/// The dissimilarity of two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
     /// The root of the sum of squared differences.

@@ -52,7 +52,7 @@ impl Schedule {
         Self { partition, parts: partition.leaf_size().min(items).div_ceil(PART_ROWS) }
     }
 
-    /// How many leaves the items are cut into.
+    /// The number of leaves that the items are cut into.
     pub fn leaves(&self) -> usize {
         self.partition.leaves()
     }
@@ -62,13 +62,13 @@ impl Schedule {
         self.partition.leaf_rows(leaf)
     }
 
-    /// How many steps there are: in each, a leaf has one tile or none.
+    /// The number of steps: in each, a leaf has one tile or none.
     pub fn steps(&self) -> usize {
         (self.leaves() / 2 + 1) * self.parts
     }
 
-    /// Rows and columns of a leaf's tile in a step; `None` if it has none. Where the ranges overlap, which they do in
-    /// the first steps only, the pairs above the diagonal count.
+    /// Rows and columns of a leaf's tile in a step; `None` if it has none. If the ranges overlap, which they do in the
+    /// first steps only, the pairs above the diagonal count.
     ///
     /// # Panics
     /// Panics if there is no such leaf or step.
@@ -86,14 +86,14 @@ impl Schedule {
         (!rows.is_empty()).then_some((rows, columns))
     }
 
-    /// How many pairs count in a leaf's tile of a step.
+    /// The number of pairs that count in a leaf's tile of a step.
     pub fn pairs(&self, leaf: usize, step: usize) -> u64 {
         let Some((rows, columns)) = self.tile(leaf, step) else { return 0 };
         let (height, width) = (rows.len() as u64, columns.len() as u64);
         if rows.start == columns.start { height * width - height * (height + 1) / 2 } else { height * width }
     }
 
-    /// Where the pair (i, j) is: leaf, step, row and column within the tile.
+    /// The position of pair (i, j): leaf, step, row and column within the tile.
     pub(crate) fn place(&self, i: usize, j: usize) -> (usize, usize, usize, usize) {
         let size = self.partition.leaf_size();
         let (i, j) = if self.is_at(i / size, j / size, i, j) { (i, j) } else { (j, i) };

@@ -92,7 +92,7 @@ impl FromStr for Measure {
 pub struct Parameters {
     /// How an alignment becomes a dissimilarity. Default: [`Measure::Identity`].
     pub measure: Measure,
-    /// Which part is aligned. Default: [`Mode::Local`].
+    /// The part that is aligned. Default: [`Mode::Local`].
     pub mode: Mode,
     /// The scoring of alignments; `None`: [`Scoring::usual`].
     pub scoring: Option<Scoring>,

@@ -30,7 +30,7 @@ const FORMAT: &str = "lehr backup 1";
 /// The file that a running node has locked.
 const LOCK: &str = "lock";
 
-/// Why a backup is not made, or not used.
+/// The reason why a backup is not made, or not used.
 #[derive(Debug)]
 pub enum Error {
     /// Files that are damaged, a line each.
@@ -71,7 +71,7 @@ struct Entry {
     sha256: String,
 }
 
-/// How much was looked at or copied.
+/// The amount that was checked or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Files.

@@ -1,4 +1,4 @@
-//! Which cores a job may use.
+//! The cores that a job may use.
 
 use std::io;
 

@@ -71,7 +71,7 @@ impl Fits {
     }
 }
 
-/// Which columns of a data set are the rows, and how they are scaled.
+/// The columns of a data set that are the rows, and their scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
@@ -521,7 +521,7 @@ fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Res
     stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 
-/// Why a method has no result, with the name of the data set that it is about.
+/// The reason why a method has no result, with the name of the data set that it is about.
 fn failure(dataset: &str, error: Error) -> Failure {
     match error {
         // It names the data itself.

@@ -49,7 +49,7 @@ const SEQUENCE: &str = "sequence";
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     log: Option<PathBuf>,
-    /// Why the last job's log has not all that was finished, if it has not.
+    /// The reason why the last job's log has not all that was finished, if it has not.
     unkept: Arc<Mutex<Option<String>>>,
 }
 
@@ -67,8 +67,8 @@ impl Distances {
         Self { log: Some(path.into()), unkept: Arc::default() }
     }
 
-    /// Why not all that the last job finished could be kept, if it could not: the job went on without. Pairs that had
-    /// been kept before are still good.
+    /// The reason why part of the last job's work could not be kept, if it could not: the job went on without. Pairs
+    /// that had been kept before are still good.
     ///
     /// # Example
     /// ```

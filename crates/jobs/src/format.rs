@@ -36,7 +36,7 @@ use crate::table::{Columns, Kind, SPARSE, Table};
 /// The most bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
-/// How files of columns begin: Parquet, an Arrow file, an Arrow stream.
+/// The first bytes of columnar files: Parquet, an Arrow file, an Arrow stream.
 const PARQUET: &[u8] = b"PAR1";
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
@@ -166,7 +166,7 @@ pub struct ColumnFacts {
     pub name: String,
     /// `measure`, `category`, `date`, `id`, `text`, `constant`, `empty`, or `the same as` another column.
     pub role: String,
-    /// Why it is taken for that, where its values alone do not say it.
+    /// The reason why it is taken for that, where its values alone do not say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.
@@ -427,7 +427,7 @@ pub struct Piece {
     pub from: u64,
     /// The row after its last one: where the next piece begins.
     pub to: u64,
-    /// How many rows the table has.
+    /// The number of rows of the table.
     pub rows: u64,
     /// An object for each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]

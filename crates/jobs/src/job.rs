@@ -22,7 +22,7 @@ const LOG: &str = "log";
 /// Seconds between two times that something is saved, unless the job stops.
 const SAVE_SECONDS: f64 = 1.0;
 
-/// How far a job is.
+/// The progress of a job.
 ///
 /// # Example
 /// ```
@@ -66,7 +66,7 @@ impl Progress {
     }
 }
 
-/// Why a job is to stop.
+/// The reason why a job is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// Somebody wants it no more.
@@ -81,7 +81,7 @@ pub(crate) trait Listener: Send {
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
-/// Where a job's bytes to resume from are.
+/// The location of the bytes that a job resumes from.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
     /// In a file.
@@ -218,12 +218,12 @@ impl Job {
         &self.id
     }
 
-    /// How many threads it may use.
+    /// The largest number of threads that it may use.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. Where several processes run the
+    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. If several processes run the
     /// job, their ranks are included.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
@@ -361,7 +361,7 @@ pub(crate) struct Found {
     pub(crate) damage: Option<String>,
 }
 
-/// Where the checkpoint before the last one is.
+/// The location of the checkpoint before the last one.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }

@@ -43,7 +43,7 @@ pub struct Jobs {
     pub datasets: String,
     /// Jobs by id.
     pub jobs: BTreeMap<String, Record>,
-    /// How many jobs there have been.
+    /// The number of jobs there that have been.
     pub(crate) count: u64,
 }
 
@@ -61,7 +61,7 @@ impl Contract for Jobs {
     const IS_SHARED: bool = true;
 }
 
-/// Where in its life a job is.
+/// The state of a job.
 ///
 /// # Example
 /// ```
@@ -95,18 +95,18 @@ impl State {
     }
 }
 
-/// When something happened, in milliseconds since the beginning of 1970 by the node's clock.
+/// The time of an event, in milliseconds since the beginning of 1970 by the node's clock.
 ///
 /// # Example
 /// See [`Record`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// When it was ordered.
+    /// The time at which it was ordered.
     pub queued_unix_ms: u64,
-    /// When it began, the last time if it was interrupted.
+    /// The time at which it began, the last time if it was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
-    /// When it ended.
+    /// The time at which it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_ms: Option<u64>,
 }
@@ -118,7 +118,7 @@ pub struct Times {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Job")]
 pub struct Record {
-    /// Where in its life it is.
+    /// The job's state.
     pub state: State,
     /// Its options.
     pub options: Options,
@@ -131,7 +131,7 @@ pub struct Record {
     /// Under which key it was ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// How far it is.
+    /// The job's progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// Figures of its result.
@@ -142,7 +142,7 @@ pub struct Record {
     pub warnings: Vec<String>,
     /// The times of its events.
     pub times: Times,
-    /// Why it has no result.
+    /// The reason why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// Whether somebody wants it no more.
@@ -234,7 +234,7 @@ impl Named {
     }
 }
 
-/// Which job to wait for, and how long.
+/// The job to wait for, and the longest wait.
 ///
 /// # Example
 /// See [`Jobs`].
@@ -257,7 +257,7 @@ impl WaitFor {
     }
 }
 
-/// Which rows of which table of a job's result.
+/// The table and rows of a job's result.
 ///
 /// # Example
 /// ```
@@ -281,7 +281,7 @@ pub struct Rows {
     pub to: Option<u64>,
 }
 
-/// How far a job is, as the service notes it.
+/// The progress of a job, as the service notes it.
 ///
 /// # Example
 /// See [`Progressed`].
@@ -289,11 +289,11 @@ pub struct Rows {
 pub struct Report {
     /// The job.
     pub job: String,
-    /// How far it is.
+    /// The job's progress.
     pub progress: Progress,
 }
 
-/// How a run of a job ended, as the service notes it.
+/// The end of a job's run, as the service notes it.
 ///
 /// # Example
 /// See [`Ended`].
@@ -307,7 +307,7 @@ pub struct Outcome {
     pub figures: BTreeMap<String, f64>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Why it has no result; nothing if it was cancelled.
+    /// The reason why it has no result; nothing if it was cancelled.
     pub fault: Option<Fault>,
 }
 
@@ -496,7 +496,8 @@ pub struct Predict {
     pub to: Option<u64>,
 }
 
-/// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
+/// Tells the service that a job begins. The service sends it to itself; from others it is refused. The answer says
+/// whether it is to run now.
 ///
 /// # Example
 /// See [`Jobs`] for how operations are asked.
@@ -508,7 +509,7 @@ pub struct Start {
     pub body: Named,
 }
 
-/// That a job has got further. The service sends it to itself; from others it is refused.
+/// Tells the service that a job has made progress. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Jobs`] for how operations are asked.
@@ -520,7 +521,7 @@ pub struct Progressed {
     pub body: Report,
 }
 
-/// That a job has ended. The service sends it to itself; from others it is refused.
+/// Tells the service that a job has ended. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Jobs`] for how operations are asked.

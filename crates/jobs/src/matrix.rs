@@ -119,7 +119,7 @@ fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
     (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
-/// How many items have so many pairs, if any have.
+/// The number of items that have so many pairs, if any have.
 fn items_of(pairs: usize) -> Option<usize> {
     let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
     (pairs > 0 && Form::Condensed.numbers(items) == pairs).then_some(items)

@@ -74,7 +74,7 @@ pub trait Method: Clone + Send + Sync + 'static {
 
     /// Does it. Runs on a thread of its own, which may be held to some cores, and may start others.
     ///
-    /// The same inputs and options must give the same tables on any number of threads. That also holds if it is
+    /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
     /// stopped, asked to save, and run again.
     ///
     /// # Errors
@@ -262,7 +262,7 @@ impl Outputs {
     }
 }
 
-/// Why a method has no result.
+/// The reason why a method has no result.
 ///
 /// # Example
 /// ```

@@ -11,7 +11,7 @@ use crate::format::{self, Form, Found, Reading, fault_of};
 use crate::jobs::Predict;
 use crate::table::{Columns, Table};
 
-/// How large the rows of a file may become, unpacked.
+/// The largest size of a file's rows, unpacked.
 const BYTES_MAX: u64 = 1 << 30;
 /// The name of a job's model in messages.
 const MODEL: &str = "the model";

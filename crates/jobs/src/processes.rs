@@ -40,13 +40,13 @@ use outcome::Outcome;
 pub use order::order;
 pub use part::{Part, Stopper};
 
-/// How often it is looked whether the job is to stop.
+/// The number of times it is looked whether the job is to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The exit code of processes that say that the machine cannot.
 const ENVIRONMENT: i32 = 4;
 
-/// How many of the last lines of the processes are kept for a fault.
+/// The number of last lines from the processes that are kept for a fault.
 const LINES: usize = 10;
 
 /// The saved state of a method, in the folder of a try.

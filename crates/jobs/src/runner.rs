@@ -3,9 +3,9 @@
 //!
 //! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and
 //! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
-//! to start a job, and when that is kept, starts a *job's thread*. That takes its inputs, computes, stores its outputs,
-//! gives its signal back, and only then tells that the job has ended. So a signal that is there is that of the run that
-//! the document says, and no wish to cancel meets the run after it.
+//! to start a job, and when that is kept, starts a *job's thread*. The task takes the job's inputs, computes, stores
+//! its outputs, gives its signal back, and only then reports the end of the job. So a signal that is there is that of
+//! the run that the document says, and no wish to cancel meets the run after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,7 +30,7 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// How long it takes until something that could not be kept is tried again.
+/// The wait before the service tries again to keep something that could not be kept.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The service's handle of its runner: when the last one of these goes, the runner ends.

@@ -21,7 +21,7 @@ use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
 
-/// How long a client that finds the queue full had better wait.
+/// The suggested wait for a client that finds the queue full.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// A method as a service; see [`Jobs`].
@@ -35,19 +35,19 @@ pub(crate) struct MethodService {
 
 /// Jobs by state.
 const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
-/// How many may wait.
+/// The largest number of jobs that may wait.
 const ROOM: Measure =
     Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
 /// Runs that have ended.
 const ENDED: Measure =
     Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
-/// How long they took.
+/// The duration of the jobs.
 const SECONDS: Measure = Measure {
     name: "lehr_job_run_seconds_total",
     help: "Seconds that those runs took, by how they ended.",
     is_counter: true,
 };
-/// How long they had waited.
+/// The time that the jobs had waited.
 const WAITED: Measure = Measure {
     name: "lehr_job_wait_seconds_total",
     help: "Seconds that jobs waited before they first ran.",

@@ -38,12 +38,12 @@ pub struct Setup {
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub data_root: Option<PathBuf>,
-    /// How the methods at these paths run their jobs.
+    /// The settings for jobs of the methods at these paths.
     pub settings: BTreeMap<String, Settings>,
 }
 
 impl Setup {
-    /// Where a service is put, with its document kept if anything is.
+    /// The placement of a service, with its document kept if anything is.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if the folder cannot be made.

@@ -241,7 +241,7 @@ impl Table {
         Ok(Self { batch })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.batch.num_rows()
     }

@@ -58,7 +58,7 @@ impl Sent {
     }
 }
 
-/// How much is sent in one body, so that a node of default limits takes it.
+/// The size of one body, so that a node with default limits takes it.
 const BODY_BYTES: usize = 8 << 20;
 
 /// Fetches a data set, from here or elsewhere, whatever its size.

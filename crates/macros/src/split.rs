@@ -62,7 +62,7 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
                 #(self.#fields.close();)*
             }
 
-            /// How many items are in the ports together.
+            /// The number of items that are in the ports together.
             #visibility fn len(&self) -> usize {
                 0 #(+ self.#fields.len())*
             }

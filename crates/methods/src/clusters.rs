@@ -48,7 +48,7 @@ pub(crate) struct ClusterTable<'a> {
 
 /// One cluster as people see it.
 pub(crate) struct ClusterRow {
-    /// How many input rows it has.
+    /// The number of its input rows.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,

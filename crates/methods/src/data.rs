@@ -53,7 +53,7 @@ pub struct MatrixWords {
     pub has_classes: bool,
 }
 
-/// Which rows a method takes, and their name in help and messages.
+/// The kind of rows that a method takes, and their name in help and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
     /// Before the columns that were taken: `a map of`.
@@ -64,7 +64,7 @@ pub struct RowsWords {
     pub missing: Option<Missing>,
     /// Whether rows that lie alone are set aside where everything is chosen from the data.
     pub sets_aside: bool,
-    /// Why positions on a sphere are not for it; nothing where they are.
+    /// The reason why positions on a sphere are not for it; nothing where they are.
     pub not_on_sphere: Option<NotOnSphere>,
 }
 
@@ -95,7 +95,7 @@ pub struct Missing {
 /// The words for users with positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
-    /// Why they are not for a method.
+    /// The reason why they are not for a method.
     pub why: &'static str,
     /// A hint how to handle them.
     pub instead: &'static str,

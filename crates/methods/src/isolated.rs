@@ -1,8 +1,8 @@
 //! Rows that lie alone: so far from their nearest neighbours, beside how far those lie from theirs, that no cluster has
 //! them.
 //!
-//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Where everything
-//! is chosen from the data they are set aside (weight 0): they influence no cluster and are labelled all the same.
+//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Automatic
+//! preparation sets them aside (weight 0): they influence no cluster but still get labels.
 //!
 //! Source: the local outlier factor (Breunig et al. 2000) in its plainest form, the ratio of distances to the fifth
 //! nearest row. A thin cluster beside a dense one is not alone: its neighbours lie as far from theirs.
@@ -15,7 +15,7 @@ const NEIGHBOUR: usize = 5;
 const ROWS_MIN: usize = 50;
 /// The least ratio of a row that lies alone.
 const RATIO: f64 = 2.5;
-/// How many interquartile ranges above the upper quartile of all ratios it must be besides (Tukey's far out).
+/// The ratio must also lie this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
 /// The largest share of rows that can be called few.
 const SHARE_MAX: f64 = 0.05;

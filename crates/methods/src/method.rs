@@ -69,8 +69,8 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
         Temperature::Number
     }
 
-    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no
-    /// stream.
+    /// The number of rows at the beginning of a stream that are read before it is run. Default: none, of a method that
+    /// takes no stream.
     fn sample_rows(options: &Self::Options) -> usize {
         let _ = options;
         0
@@ -121,7 +121,7 @@ pub enum Temperature {
 pub struct Task<'a> {
     /// The data.
     pub data: Data<'a>,
-    /// Where an earlier run stopped, if this one resumes it: the content of its checkpoint.
+    /// The content of an earlier run's checkpoint, if this one resumes it.
     pub checkpoint: Option<&'a [u8]>,
     /// Engine, ranks and threads.
     pub execution: &'a Execution,
@@ -187,7 +187,7 @@ pub trait Fit: Any + Send + Sync {
     fn headline(&self, data: Data<'_>) -> String;
     /// Warnings for the owner of the data.
     fn warnings(&self) -> &[String];
-    /// Where the time went.
+    /// The time by phase.
     fn spent(&self) -> Spent<'_>;
     /// For the page of this method alone.
     fn as_any(&self) -> &dyn Any;
@@ -196,9 +196,9 @@ pub trait Fit: Any + Send + Sync {
 /// The part of a stream that has passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
-    /// How many batches, the sample among them.
+    /// The number of batches, the sample among them.
     pub batches: u64,
-    /// How many rows of weight above 0.
+    /// The number of rows of weight above 0.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
@@ -215,12 +215,12 @@ pub enum Content<'a> {
     Array {
         /// Row by row.
         values: &'a [f64],
-        /// How many a row has.
+        /// The number of columns.
         columns: usize,
     },
 }
 
-/// Where the time of a run went.
+/// The time of a run by phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent<'a> {
     /// Seconds by phase, of this process only.
@@ -251,7 +251,7 @@ pub trait Method: Send + Sync {
     /// # Panics
     /// Panics as for [`run`](Self::run).
     fn temperature(&self, options: &Options) -> Temperature;
-    /// How many rows at the beginning of a stream are read before it is run.
+    /// The number of rows at the beginning of a stream that are read before it is run.
     ///
     /// # Panics
     /// Panics as for [`run`](Self::run).

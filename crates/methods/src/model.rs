@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 /// The kind that the file declares.
 const KIND: &str = "lehr model";
 
-/// Why a model cannot be read.
+/// The reason why a model cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Whether the machine is at fault, and not the file.
@@ -90,7 +90,7 @@ pub enum Learnt {
 }
 
 impl Learnt {
-    /// How many columns it wants.
+    /// The number of columns that it needs.
     fn dimension(&self) -> usize {
         match self {
             Learnt::Gtm(map) => map.dimension(),
@@ -239,7 +239,7 @@ impl ModelFile {
         Ok(model)
     }
 
-    /// How a table of the same kind is to be read: as the one that the model was made of, and its ids as texts.
+    /// How another table of the same kind is to be read: like the table that the model was made of, with ids as texts.
     pub fn form_with(&self, id: Option<&str>, delimiter: Option<char>, header: Option<bool>) -> TableForm {
         let text = id.or(self.id.as_deref()).map(str::to_owned).into_iter().collect();
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }

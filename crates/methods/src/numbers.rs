@@ -103,7 +103,7 @@ pub fn named_rows(rows: &[usize]) -> Option<String> {
     })
 }
 
-/// How many batches of a stream: "1 batch", "1,200 batches".
+/// A number of stream batches in words: "1 batch", "1,200 batches".
 pub fn batches(number: u64) -> String {
     if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
 }

@@ -415,10 +415,10 @@ mod tests {
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(default)]
     struct Sample {
-        /// How wide it is.
+        /// Its width.
         #[schemars(range(min = 0.1, max = 10.0))]
         width: f64,
-        /// How many there are.
+        /// The number of them.
         #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "by BIC"))]
         components: Option<usize>,
         /// Their form.

@@ -10,7 +10,7 @@ use lehr_mining::vector::Assignment;
 use crate::numbers::named_rows;
 use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
 
-/// Why a model says nothing of rows.
+/// The reason why a model says nothing of rows.
 #[derive(Debug)]
 pub enum Refusal {
     /// The rows are not of its kind.

@@ -15,7 +15,7 @@ use crate::rows::Rows;
 /// Rows that a warning names.
 const NAMED_MAX: usize = 10;
 
-/// Which columns of a table have the names and the weights of rows.
+/// The table columns that hold the names and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
     /// The column of identifiers.

@@ -325,7 +325,7 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.read_rows().len()
     }
@@ -377,7 +377,7 @@ impl Rows {
         }
     }
 
-    /// How many rows have weight 0 and influence nothing.
+    /// The number of rows that have weight 0 and influence nothing.
     pub fn of_weight_zero(&self) -> usize {
         self.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
     }

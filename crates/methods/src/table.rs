@@ -17,7 +17,7 @@ pub enum Column<'a> {
     Ids {
         /// The identifiers, if the data have some.
         given: Option<&'a [String]>,
-        /// How many rows there are.
+        /// The number of rows.
         rows: usize,
     },
     /// Numbers.
@@ -39,7 +39,7 @@ pub enum Column<'a> {
 }
 
 impl Column<'_> {
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Ids { rows, .. } => *rows,
@@ -124,7 +124,7 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }

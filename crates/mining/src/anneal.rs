@@ -96,7 +96,7 @@ pub(crate) struct Measured {
 
 /// A model that can be annealed.
 pub(crate) trait System: Send {
-    /// How many components there are.
+    /// The number of components.
     fn components(&self) -> usize;
     /// Iterates to a fixed point at a temperature: squared moves at most `tolerance` times the temperature.
     fn relax(

@@ -1,5 +1,5 @@
-//! How active items are spread over clusters: how many each has, how much more frequent they are there, and how likely
-//! by chance.
+//! The spread of active items over clusters: their number in each, their enrichment there, and its probability by
+//! chance.
 //!
 //! A screen is clustered to find clusters rich in active compounds: test the inactive and untested compounds in such a
 //! cluster next. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
@@ -13,7 +13,7 @@ pub struct Share {
     pub items: u64,
     /// The active ones among them.
     pub active: u64,
-    /// How many times as frequent active items are in it as in all; 0 where there are none at all.
+    /// The number of times as frequent active items are in it as in all; 0 where none at all.
     pub factor: f64,
     /// The probability of so many or more among as many items drawn at random.
     pub chance: f64,

@@ -14,7 +14,7 @@ pub(crate) struct Gather {
     cells: LeafCells<[Vec<f64>; 2]>,
 }
 
-/// Which side is used: one of it in each loop, moved on by every gathering.
+/// The side in use: one of it in each loop, moved on by every gathering.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side(usize);
 

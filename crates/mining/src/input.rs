@@ -75,17 +75,17 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.values.len() / self.columns.len()
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.columns.len()
     }
 
-    /// How many cells are missing.
+    /// The number of cells that are missing.
     pub fn missing(&self) -> usize {
         self.missing
     }

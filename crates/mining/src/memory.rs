@@ -12,7 +12,7 @@ use crate::Error;
 const SMALL: f64 = (64u32 << 20) as f64;
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;
-/// How many copies of the centres of sparse rows a rank has at once in k-means (measured).
+/// The number of copies of the centres of sparse rows that a rank has at once in k-means (measured).
 const OF_KMEANS: f64 = 15.0;
 /// The same in annealing.
 const OF_ANNEALING: f64 = 60.0;

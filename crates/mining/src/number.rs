@@ -1,4 +1,4 @@
-//! How many groups rows have, chosen by the valleys between them.
+//! The number of groups in rows, chosen by the valleys between them.
 //!
 //! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two
 //! neighbours are separate groups if the density has a valley between them. Their rows are projected on a line, and
@@ -64,9 +64,9 @@ pub struct Number {
     pub clusters: usize,
     /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
     pub candidates: Vec<Candidate>,
-    /// How many rows were looked at: all of positive weight, or a sample of them.
+    /// The number of rows that were looked at: all of positive weight, or a sample of them.
     pub rows: usize,
-    /// How many rows have positive weight.
+    /// The number of rows that have positive weight.
     pub rows_of: usize,
     /// The most clusters that could be found, if there may be more.
     pub limit: Option<usize>,
@@ -119,7 +119,7 @@ impl Number {
         self.candidates.iter().filter(is_shown).collect()
     }
 
-    /// Why this number, in a sentence without a full stop.
+    /// The reason for this number, in a sentence without a full stop.
     pub fn reason(&self) -> String {
         let nats = |candidate: &Candidate| format!("{:.1} nats", candidate.separation.unwrap_or(0.0));
         let sample = match self.rows < self.rows_of {

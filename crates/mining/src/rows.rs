@@ -62,7 +62,7 @@ pub(crate) struct Rows<T: Real> {
     pub count: usize,
     /// The number of rows that are dealt out in as many leaves: `count`, but in many dimensions, where a leaf has more.
     pub dealt: usize,
-    /// How many rows a leaf has, but the last, which may have fewer.
+    /// The number of rows that a leaf has, but the last, which may have fewer.
     pub leaf_rows: usize,
     /// How all leaves keep their rows.
     pub storage: Storage,
@@ -218,7 +218,7 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// How many centres, which are not sparse, have a place.
+    /// The number of centres, which are not sparse, that have a place.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,

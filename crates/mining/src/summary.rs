@@ -33,7 +33,7 @@ pub(crate) struct Summary {
     pub hidden: f64,
 }
 
-/// How many cells, and when fewer are enough.
+/// The number of cells, and the condition under which fewer are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wanted {
     /// The most cells.

@@ -83,12 +83,12 @@ impl Checkpoint {
 ///
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few
 /// dimensions. Then comes the search by swaps: some K trials to some tens of iterations each. In up to 16 dimensions a
-/// trial goes over the leaves near the moved centres, beyond over all points. Where clusters lie far apart the search
-/// ends after one look, and `patience` 0 leaves it out. Of rows of bits a pass takes N x K x (set bits) additions,
-/// twice, in place of N x K x D multiply-adds. Of sparse rows it takes K x (values that are not 0) multiply-adds,
-/// twice, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the precision
-/// asked for. For bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and
-/// cluster. For sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
+/// trial goes over the leaves near the moved centres, beyond over all points. If clusters lie far apart the search ends
+/// after one look; `patience` 0 skips it. Of rows of bits a pass takes N x K x (set bits) additions, twice, in place of
+/// N x K x D multiply-adds. Of sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D
+/// additions for each of some hundred leaves. Memory: the points, and a copy of them in the precision asked for. For
+/// bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and cluster. For
+/// sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
 /// 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
 pub fn cluster<'a>(
@@ -264,7 +264,7 @@ impl Observer for Quiet {
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
-    /// Where the number of clusters was chosen.
+    /// The choice of the number of clusters, if it was made.
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,

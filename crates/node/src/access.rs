@@ -9,7 +9,7 @@ use crate::edge::{Edge, Peer};
 use crate::policy::ANONYMOUS;
 use crate::refusal::Refused;
 
-/// Which host a request is for: by its target, or else its header (RFC 9112, section 3.2).
+/// The host that a request is for: by its target, or else its header (RFC 9112, section 3.2).
 ///
 /// # Errors
 /// Returns [`Code::MessageNotSupported`] if that is not one host.

@@ -55,7 +55,7 @@ pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fau
     Ok(roots)
 }
 
-/// Why a certificate and its key cannot be used together.
+/// The reason why a certificate and its key cannot be used together.
 pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error) -> Fault {
     match error {
         rustls::Error::InconsistentKeys(_) => {

@@ -35,16 +35,16 @@ use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// How long a request without a limit of its own may take.
+/// The longest time that a request without a limit of its own may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
-/// How much longer the client waits than the service has, so that the answer that says "too late" is heard.
+/// The client waits this much longer than the service may take, so that it still receives the answer "too late".
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// How long a connection may take to be made.
+/// The longest time that a connection may take to be made.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// How often a node is asked whether it is there; it may take twice as long to say so.
+/// The number of times a node is asked whether it is there; it may take twice as long to say so.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
 /// The longest answer that is taken.
@@ -130,7 +130,7 @@ impl Origin {
         }
     }
 
-    /// Where to connect to.
+    /// The address to connect to.
     fn address(&self) -> String {
         match self.with_port() {
             (_, Some(_)) => self.authority.clone(),
@@ -360,8 +360,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Why a request on it was not answered. A node says that it does not take a certificate only after the client
-    /// believes to be connected. It says so to the connection, not to the request.
+    /// The reason why a request on it was not answered. A node says that it does not take a certificate only after the
+    /// client believes to be connected. It says so to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
@@ -565,13 +565,13 @@ impl HttpLink {
 /// See [`HttpLink::index`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Listed {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
     /// Its contract.
     pub contract: String,
     /// The version of that.
     pub version: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: lehr_services::Phase,
     /// Problems at its start. It works, and somebody should look.
     #[serde(default)]

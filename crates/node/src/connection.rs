@@ -24,7 +24,7 @@ use crate::write_timeout::OnTheWay;
 /// The first bytes of a client that knows that it speaks HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How many paths a connection keeps in order before it looks which are idle.
+/// The number of paths that a connection keeps in order before it looks for idle ones.
 const LANES: usize = 256;
 
 /// A stream whose first bytes have been looked at.

@@ -38,7 +38,7 @@ struct Open {
     address: IpAddr,
     /// Answers that are on their way.
     answers: usize,
-    /// When it was last in use, as a turn.
+    /// The turn in which it was last in use.
     used: u64,
     evicted: Arc<Notify>,
 }
@@ -98,7 +98,7 @@ impl Connections {
         self.table.lock().evict(None)
     }
 
-    /// How many there are.
+    /// The number of them.
     pub(crate) fn count(&self) -> usize {
         self.table.lock().open.len()
     }

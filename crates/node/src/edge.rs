@@ -40,10 +40,10 @@ pub(crate) struct Peer {
     pub(crate) place: Arc<Place>,
 }
 
-/// How many addresses are counted at once; the fullest buckets are forgotten first.
+/// The number of addresses that are counted at once; the fullest buckets are forgotten first.
 const ADDRESSES: usize = 10_000;
 
-/// How often an answer is looked for, by a thread that has nothing else to do.
+/// The number of times an answer is looked for, by a thread that has nothing else to do.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
     /// With a pause of some tens of nanoseconds before each.
@@ -64,7 +64,7 @@ impl Looks {
 pub(crate) struct Edge {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) address: SocketAddr,
     /// Changes while it runs.
     policy: watch::Sender<Option<Arc<Policy>>>,
@@ -76,7 +76,7 @@ pub(crate) struct Edge {
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
-    /// How often an answer is looked for before an edge thread sleeps.
+    /// The number of times an answer is looked for before an edge thread sleeps.
     pub(crate) looks: Looks,
     /// Requests left to each address, and when that was so.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
@@ -163,7 +163,7 @@ impl Edge {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
 
-    /// How many requests and subscriptions there are.
+    /// The number of requests and subscriptions.
     pub(crate) fn in_flight(&self) -> (usize, usize) {
         let taken = |places: &Semaphore, most: usize| most.min(Semaphore::MAX_PERMITS) - places.available_permits();
         (taken(&self.requests, self.limits().requests), taken(&self.subscriptions, self.limits().subscriptions))
@@ -280,9 +280,9 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
 /// Says in the log that connections are refused, once a second at most: there may be thousands.
 #[derive(Default)]
 struct Refusals {
-    /// When a refusal was logged last.
+    /// The time of the last logged refusal.
     told: Option<Duration>,
-    /// How many refusals there were since.
+    /// The number of refusals since.
     silent: u64,
 }
 
@@ -381,7 +381,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     }
 }
 
-/// How much more is read of a client that has been refused.
+/// The number of bytes that are still read from a client that has been refused.
 const LINGER_BYTES: usize = 64 << 10;
 
 /// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its

@@ -15,7 +15,7 @@ use crate::edge::{Edge, Peer};
 use crate::unsent::Shared;
 use crate::write_timeout::PIECE;
 
-/// How many services one stream may have: each is a subscription.
+/// The largest number of services of one stream: each is a subscription.
 const SERVICES_MAX: usize = 64;
 
 /// Wishes in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// How a subscription ended. `from` names its service, as the first field of the data.
+/// The end of a subscription. `from` names its service, as the first field of the data.
 fn last(end: &End, from: &str) -> Bytes {
     let (why, text) = (json!(end), Value::from(end.to_string()));
     format!("event: end\ndata: {{{from}\"text\":{text},\"why\":{why}}}\n\n").into()

@@ -1,5 +1,5 @@
-//! How many frames of HTTP/2 a client may send that carry no request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
-//! of unknown kinds.
+//! The number of HTTP/2 frames without a request that a client may send: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
+//! those of unknown kinds.
 //!
 //! The library below answers or ignores each, however many come. It has bounds only for the others (requests that are
 //! taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens
@@ -28,7 +28,7 @@ pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
-    /// How much of a head has come.
+    /// The part of a head that has come.
     has: usize,
     /// The bytes that pass before the next head.
     passing: usize,

@@ -8,7 +8,7 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the inspector of a node stands.
+/// The path of a node's inspector.
 pub const INSPECTOR: &str = "/inspector";
 
 /// The document of the inspector: nothing. The answer to [`Look`] has the state.
@@ -61,7 +61,7 @@ pub struct Seen {
     pub services: Vec<SeenService>,
     /// The workers of the node.
     pub workers: usize,
-    /// How many of them are running a job now.
+    /// The number of them that are running a job now.
     pub workers_busy: usize,
     /// Jobs that wait for a worker.
     pub jobs_queued: usize,
@@ -77,9 +77,9 @@ pub struct Seen {
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenService {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: Phase,
     /// Its handlers that have begun and wait.
     pub running: Vec<SeenHandler>,
@@ -113,7 +113,7 @@ pub struct SeenHandler {
 pub struct SeenQueue {
     /// The operation.
     pub operation: String,
-    /// How many.
+    /// Their number.
     pub requests: usize,
 }
 

@@ -12,10 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where the filters of a node's log stand.
+/// The path of the filters of a node's log.
 pub const LOG: &str = "/log";
 
-/// How much a line matters.
+/// The level of a line.
 ///
 /// # Example
 /// ```

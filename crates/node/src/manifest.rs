@@ -16,7 +16,7 @@
 //! assert_eq!(manifest.services()["/notes"].contract, "lehr/records");
 //! ```
 //!
-//! Why it is so: `docs/design/manifest.md`.
+//! For the reasons, see `docs/design/manifest.md`.
 
 mod apply;
 mod findings;
@@ -78,7 +78,8 @@ pub struct ServiceRecord {
     /// The settings of its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
-    /// Which service stands for which of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
+    /// The service for each of its partners, by the partner's name: its path, or its address on another node
+    /// (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
     /// Services that are to be ready before it starts, beside its partners.
@@ -87,7 +88,7 @@ pub struct ServiceRecord {
     /// The cores that it has, by number; none: it runs where the node does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
-    /// How many requests of each operation may wait. Default: 1024.
+    /// The largest number of requests of each operation that may wait. Default: 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue: Option<usize>,
@@ -99,7 +100,7 @@ pub struct ServiceRecord {
     pub keep: bool,
 }
 
-/// How often a service starts again.
+/// The number of times a service starts again.
 ///
 /// # Example
 /// See [`ServiceRecord`].
@@ -137,7 +138,7 @@ impl ServiceRecord {
         }
     }
 
-    /// Where it is put. Its state is kept below `folder`, if it is to be kept.
+    /// Its placement on the host. Its state is kept below `folder`, if it is to be kept.
     ///
     /// # Example
     /// ```
@@ -282,7 +283,7 @@ impl Manifest {
         &self.services
     }
 
-    /// Where the record of a service stands.
+    /// The manifest and the field of a service's record.
     pub(crate) fn place(&self, path: &str) -> (Tree, Field) {
         Self::place_of(self.trees.get(path), path)
     }

@@ -60,7 +60,7 @@ impl Node {
         Ok(Self { host, address, edge, stop, threads })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

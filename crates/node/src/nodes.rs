@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, HttpLink};
 
-/// Where the nodes that a node knows are listed.
+/// The path of the list of known nodes.
 pub const NODES: &str = "/nodes";
 
-/// How many nodes one node follows.
+/// The number of nodes that one node follows.
 const NODES_MAX: usize = 256;
 
-/// How often a node is asked for a sign of life within its lease.
+/// The number of times a node is asked for a sign of life within its lease.
 const ASKED_IN_A_LEASE: u32 = 3;
 
 /// The nodes that a node knows, by address.
@@ -54,7 +54,7 @@ pub struct Joined {
     pub reach: Reach,
     /// Its services, by path; none when it is gone.
     pub services: BTreeMap<String, Record>,
-    /// Why it does not answer.
+    /// The reason why it does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -89,7 +89,7 @@ impl Contract for Nodes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Insert, name = "join", reply = String, key = address)]
 pub struct Join {
-    /// Where it listens, `http://host:port` or `https://host:port`.
+    /// The address that it listens on, `http://host:port` or `https://host:port`.
     pub address: String,
 }
 
@@ -135,7 +135,7 @@ pub struct FindService {
 pub struct Heard {
     /// Its address.
     pub address: String,
-    /// How it is.
+    /// Its state.
     pub node: Joined,
 }
 
@@ -368,7 +368,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// Where this node asks to be followed in turn, and with which token.
+    /// The address at which this node asks to be followed in turn, and the token for it.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,

@@ -9,7 +9,7 @@ use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 /// Headers of answers that pages may read.
 const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation";
 
-/// How long a browser may remember the answer, in seconds.
+/// The time that a browser may remember the answer, in seconds.
 const REMEMBERED: u64 = 600;
 
 /// The origins whose pages may ask a node, beside its own.

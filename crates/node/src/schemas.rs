@@ -266,7 +266,7 @@ impl Naming {
     }
 }
 
-/// How many forms of a choice are something.
+/// The number of forms of a choice that are something.
 fn of_substance(forms: &[Value]) -> usize {
     forms.iter().filter(|form| form["type"] != "null").count()
 }

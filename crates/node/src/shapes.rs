@@ -1,6 +1,6 @@
 //! Refuses lists where objects are expected.
 //!
-//! The library that reads documents takes a list for any struct, its fields by position. That suits a compact wire and
+//! The library that reads documents takes a list for any struct, its fields by position. This suits a compact wire and
 //! no client: `[1, 2]` in the place of `{"x": 1, "y": 2}` is a mistake, and it changed the state. So a body that has a
 //! list somewhere is held against the schema of its operation.
 

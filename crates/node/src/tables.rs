@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::body::Answer;
 use crate::encode::preferred;
 
-/// How many bytes of text are put together of pieces; a longer table is asked for in parts.
+/// The number of bytes of text that are put together of pieces; a longer table is asked for in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
-/// Which rows there are in an answer: the first, the one after the last, and how many the table has.
+/// The rows of an answer: the first, the one after the last, and the number that the table has.
 const ROWS: &str = "lehr-rows";
 
 /// A form of rows.
@@ -98,8 +98,8 @@ impl Answered {
         Ok(answered)
     }
 
-    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so that an answer ends
-    /// with its piece.
+    /// The offset of the next piece, if there is one. Streams of Arrow cannot be joined, so that an answer ends with
+    /// its piece.
     ///
     /// # Errors
     /// Returns [`Code::TooLarge`] if it would be more than fits.

@@ -15,9 +15,9 @@ use crate::renewed::{News, Renewed};
 
 /// The certificates that a node shows and asks for when a connection begins.
 ///
-/// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). Which
-/// caller of the [`Policy`](crate::Policy) that is, is said by the DNS names in it; a certificate that is no caller's
-/// opens nothing.
+/// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). The DNS
+/// names in it say which caller of the [`Policy`](crate::Policy) that is; a certificate that is no caller's opens
+/// nothing.
 ///
 /// # Example
 /// ```

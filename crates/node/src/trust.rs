@@ -62,7 +62,7 @@ impl Trust {
     /// Speaks TLS on a connection to a host, with these protocols above it, the one that is liked best first.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason why it is not, in words.
     pub async fn connect(
         &self,
         host: &str,

@@ -1,4 +1,4 @@
-//! How much of answers is kept until clients take it: on one connection, and on all together.
+//! The amount of answers that is kept until clients take it: on one connection, and on all together.
 //!
 //! Bytes that several answers share are counted once, because they are there once. The cost of each answer beside its
 //! bytes is counted for each.
@@ -24,7 +24,8 @@ pub(crate) struct Unsent {
 #[derive(Debug, Default)]
 struct Held {
     bytes: usize,
-    /// How many answers share each body, by its address, which is that of no other body as long as it is held.
+    /// The number of answers that share each body, by its address, which is that of no other body as long as it is
+    /// held.
     shares: HashMap<usize, usize>,
 }
 
@@ -33,7 +34,7 @@ impl Unsent {
         Arc::new(Self { limit, held: Mutex::default() })
     }
 
-    /// How many bytes are kept now.
+    /// The number of bytes that are kept now.
     pub(crate) fn bytes(&self) -> usize {
         self.held.lock().bytes
     }

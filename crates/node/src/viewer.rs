@@ -16,7 +16,7 @@ use crate::encode::is_for_people;
 use crate::refusal::Refused;
 use crate::route::EVENTS;
 
-/// Where the viewer is. No name of a service has a `~`.
+/// The path of the viewer. No name of a service has a `~`.
 const ROOT: &str = "/~/";
 
 /// The policy for pages: load only content of this node, and no code or style that is written inside of a page.

@@ -3,8 +3,8 @@
 //!
 //! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that
 //! is seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so
-//! answer every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a
-//! piece at a time.
+//! answer every sign of life, and never open the window of one stream. The stream that passes the answer on sees this,
+//! a piece at a time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,7 +23,7 @@ pub(crate) const PIECE: usize = 16 << 10;
 
 /// A socket that fails when its other end takes nothing for so long, and at most twice as long.
 ///
-/// The system says that there is room when a third of a socket's buffer is free. That is more than a megabyte on a fast
+/// The system says that there is room when a third of a socket's buffer is free. This is more than a megabyte on a fast
 /// one. A client that reads slowly may need minutes for that. So when the time is over the socket is asked by writing
 /// to it, which makes the best use of any room.
 pub(crate) struct WriteTimeout {

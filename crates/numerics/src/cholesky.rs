@@ -4,7 +4,7 @@
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
 //! roots in one order, as in [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
 
-/// How many numbers the lower triangle of an n x n matrix has; also where its row n begins.
+/// The number of numbers that the lower triangle of an n x n matrix has; also where its row n begins.
 ///
 /// # Example
 /// ```

@@ -40,7 +40,7 @@ pub struct Block<'a, T> {
 }
 
 impl<T> Block<'_, T> {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         match self.stored {
             Stored::Numbers(numbers) => numbers.len() / self.columns.max(1),
@@ -110,12 +110,12 @@ impl<T: Real> Columns<T> {
         self.number(item, column).to_f64()
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn count(&self) -> usize {
         self.count
     }

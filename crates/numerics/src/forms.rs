@@ -27,7 +27,7 @@ pub(crate) struct Forms<T: Real> {
     /// Lines in which the centres stand.
     pub lines: usize,
     pub constants: Vec<T::Line>,
-    /// How many lines stand together.
+    /// The number of lines that stand together.
     group: usize,
     /// The lines of each column, a group of them for all columns, then the next.
     pub terms: Vec<T::Line>,

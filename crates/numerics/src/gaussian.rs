@@ -33,7 +33,7 @@ pub enum Whitening {
     Triangular,
 }
 
-/// Which second moments a pass sums.
+/// The second moments that a pass sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
     /// The second moment of each coordinate of each component: D numbers a component.

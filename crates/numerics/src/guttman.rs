@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration
-//! reads the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient
-//! is kept finite.
+//! reads the matrix once. If two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
+//! kept finite.
 
 use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
@@ -18,7 +18,7 @@ use crate::lanes::{Lanes, Line, Real};
 /// Lines of which the quotients are kept at a time, beyond it.
 const KEPT: usize = 32;
 
-/// How pairs are weighted, beside the items' own weights.
+/// The weights of pairs, beside the items' own weights.
 #[derive(Clone, Copy, Debug)]
 pub enum Weighing<'a, T> {
     /// All alike, none missing, and no items' weights either.
@@ -39,7 +39,7 @@ pub enum Weighing<'a, T> {
     Matrix(Block<'a, T>),
 }
 
-/// Where everything stands.
+/// The positions of all items.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration<'a, T: Real> {
     /// One column a dimension: N positions.

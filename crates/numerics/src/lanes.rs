@@ -75,7 +75,7 @@ pub trait Real:
 pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
     /// The number in a lane.
     type Number: Real<Line = Self>;
-    /// How many lanes.
+    /// The number of lanes.
     const COUNT: usize;
     /// The lanes.
     fn lanes(&self) -> &[Self::Number];

@@ -58,7 +58,7 @@ impl<T: Real> ListedCenters<T> {
         }
     }
 
-    /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the
+    /// The difference of two scores, as a share of `|x|^2 + 2 max |y|^2`, above which the greater one belongs to the
     /// nearer centre.
     ///
     /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than

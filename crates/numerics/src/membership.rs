@@ -1,5 +1,5 @@
-//! How sure the nearest centre is: the share of a row that soft assignment gives to the centre that hard assignment
-//! chooses.
+//! The certainty of the nearest centre: the share of a row that soft assignment gives to the centre that hard
+//! assignment chooses.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Line, Real};

@@ -16,7 +16,7 @@ const WIDE_GROUP: usize = 4;
 /// The most lanes that a line has.
 const MOST_LANES: usize = 16;
 
-/// Which sums a pass forms for each centre.
+/// The sums that a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Mass, first moment (D numbers), cost `sum w d`.
@@ -82,7 +82,7 @@ impl<T: Real> HardCenters<T> {
         self.thresholds.push(T::from_f64(threshold));
     }
 
-    /// Where the centres are, in the rows' precision: K x D.
+    /// The centres, in the rows' precision: K x D.
     pub fn positions(&self) -> &[T] {
         &self.centers
     }
@@ -361,11 +361,11 @@ fn nearest_two<T: Real, V: Lanes<Number = T>>(
 /// The rows of a tile as additions to the sums of their centres, lane by lane. A row of weight 0 adds nothing.
 struct Owners {
     weights: [f64; MOST_LANES],
-    /// Where the sums of each row's centre begin.
+    /// The start of the sums of each row's centre.
     starts: [usize; MOST_LANES],
-    /// How far each row is along the normal of its centre's plane.
+    /// The position of each row along the normal of its centre's plane.
     heights: [f64; MOST_LANES],
-    /// How many sums a centre has.
+    /// The number of sums of a centre.
     per_center: usize,
 }
 

@@ -128,7 +128,7 @@ impl<T: Real> SoftScratch<T> {
     }
 }
 
-/// Which sums a pass forms for each centre.
+/// The sums that a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     /// Mass and first moment: 1 + D numbers.

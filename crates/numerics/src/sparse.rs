@@ -15,7 +15,7 @@
 //! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin. So a
 //! squared distance is wrong by some units in the last place of that size. Rows of numbers have the same error, because
 //! they are rounded when they are shifted. `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of the mean's
-//! distance from 0. Where a distance itself is wanted to the last digit, the caller forms it from differences.
+//! distance from 0. If a distance itself is wanted to the last digit, the caller forms it from differences.
 
 mod rows;
 

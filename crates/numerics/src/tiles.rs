@@ -40,7 +40,7 @@ pub struct Written {
     rows: usize,
     dimension: usize,
     square: f64,
-    /// Where the first line stands in the file, and how many are of values, of weights and of rows.
+    /// The file position of the first line, and the number of lines of values, of weights and of rows.
     start: usize,
     lines: [usize; 3],
 }
@@ -61,7 +61,7 @@ impl Written {
     }
 }
 
-/// How many tiles hold so many rows, and how many lines a row has that is kept a second time.
+/// The number of tiles that hold so many rows, and the number of lines of a row that is kept a second time.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);
@@ -77,7 +77,7 @@ impl<T: Real> Tiles<T> {
         line
     }
 
-    /// How many lines the tiles of so many rows have, for who sets room aside.
+    /// The number of lines that the tiles of so many rows have, for who sets room aside.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)

@@ -66,7 +66,7 @@ pub(crate) struct Fit<'py, C: Checkpoint> {
     run: Run<'py>,
 }
 
-/// Where a run begins.
+/// The start of a run.
 pub(crate) enum Beginning<C: Checkpoint> {
     Anew(C::Parameters),
     From(C),

@@ -70,7 +70,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDi
     Ok(found)
 }
 
-/// Where rows are on a map.
+/// The rows' positions on a map.
 fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("positions", arrays::table(py, places.positions, places.latent)?)?;

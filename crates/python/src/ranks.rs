@@ -96,7 +96,7 @@ fn no_array(found: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// How values are combined.
+/// The operation that combines values.
 #[derive(Clone, Copy)]
 enum Operation {
     Sum,
@@ -516,7 +516,8 @@ impl Ranks {
         self.stop.raise();
     }
 
-    /// Hears how the ranks of the other processes ended, and says how those of this one did. That is whether one of them raised first, and which error.
+    /// Hears how the ranks of the other processes ended, and says how those of this one did. The end of a rank says
+    /// whether one of them raised first, and which error.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))

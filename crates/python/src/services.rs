@@ -1,8 +1,8 @@
 //! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
 //!
 //! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the
-//! interpreter. The object in Python has a state of its own. It is set to the document's where the two differ. That is
-//! after a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault
+//! interpreter. The object in Python has a state of its own. It is set to the document's where the two differ. This
+//! follows a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault
 //! says that nothing happened, whatever the handler had done by then.
 //!
 //! A plain function is called by the worker, which says that it blocks: a spare takes its place meanwhile. A coroutine runs on the event loop of the node, and the worker only waits.
@@ -23,14 +23,14 @@ use serde_json::Value;
 
 use crate::{errors, json};
 
-/// How often signals are looked at while a node ends.
+/// The interval between looks for signals while a node ends.
 const TICK: Duration = Duration::from_millis(50);
 /// The time that the edge and the workers may take after the services have ended, until they are left behind.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
 
-/// How a coroutine ends: its return value or error, or nothing if it was never run.
+/// The end of a coroutine: its return value or error, or nothing if it was never run.
 #[pyclass(module = "lehr._native", name = "Ending", frozen)]
 pub(crate) struct Ending {
     port: Port<PyResult<Item>>,
@@ -359,7 +359,7 @@ impl ServiceNode {
         Ok(listening)
     }
 
-    /// Where services stand.
+    /// The paths of services.
     fn paths(&self) -> PyResult<Vec<String>> {
         Ok(self.host()?.paths())
     }

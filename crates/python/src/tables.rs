@@ -125,8 +125,8 @@ impl Table {
     }
 
     /// The rows as a preparation has them: `features`, how many gaps were `filled`, and `notes`. Rows of another table
-    /// than it was made for (`is_other`) do not depend on each other. Where it fills missing values from the nearest
-    /// rows, theirs get the median.
+    /// than it was made for (`is_other`) do not depend on each other. If it fills missing values from the nearest rows,
+    /// theirs get the median.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {

@@ -29,14 +29,14 @@ use pyo3::prelude::*;
 
 use crate::{arrays, errors};
 
-/// How often signals are looked at.
+/// The interval between looks for signals.
 const TICK: Duration = Duration::from_millis(50);
 /// Ticks that a run has to stop before it is left behind.
 const GRACE: usize = 10;
 /// Seconds between two checkpoints.
 const CHECKPOINT_S: f64 = 5.0;
 
-/// How far a run is, as a callback sees it.
+/// The progress of a run, as a callback sees it.
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-/// Where checkpoints go.
+/// The target of checkpoints.
 struct Saver {
     path: Option<PathBuf>,
     since: Stopwatch,

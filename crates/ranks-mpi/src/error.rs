@@ -18,7 +18,7 @@ pub enum Error {
     Unusable {
         /// The library.
         library: PathBuf,
-        /// Why not.
+        /// The reason why it failed.
         reason: String,
     },
     /// The library and the launcher do not belong together: each process believes to be alone.
@@ -27,7 +27,7 @@ pub enum Error {
         started: String,
         /// The library's description of this process.
         library: String,
-        /// How many processes the library sees.
+        /// The number of processes that the library sees.
         processes: usize,
     },
     /// MPI has been started before in this process; it can be started once.

@@ -69,7 +69,7 @@ pub(crate) struct Traffic {
     sending: Vec<VecDeque<Sending>>,
     /// By source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
-    /// How many frames are in `sending`, and in `arriving`.
+    /// The number of frames that are in `sending`, and in `arriving`.
     counts: (usize, usize),
     /// By destination, in order of sending: the short frames for which there was no room in a ring, with their numbers.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
@@ -157,7 +157,7 @@ impl Link {
         self.near
     }
 
-    /// How many looks there are between two at MPI.
+    /// The number of looks between two at MPI.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }

@@ -5,7 +5,7 @@ use lehr_sync::{Arc, Mutex};
 
 /// Bytes from which on memory is kept.
 const LONG: usize = 1 << 15;
-/// How many frames' memory is kept.
+/// The number of frames whose memory is kept.
 const KEPT: usize = 8;
 /// Bytes that are kept in all, at most.
 const KEPT_BYTES: usize = 1 << 26;

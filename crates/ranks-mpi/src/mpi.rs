@@ -1,6 +1,6 @@
 //! Calls of MPI as functions that return a `Result`, each a few lines over the table of `abi.rs`.
 //!
-//! Who calls must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
+//! The caller must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
 //! is kept by construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before
 //! there is one.
 #![allow(unsafe_code, reason = "foreign functions")]

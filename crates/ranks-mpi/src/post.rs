@@ -38,7 +38,7 @@ pub(crate) struct Counter {
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
     /// Reports, verdicts and words, in the order of their coming.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
-    /// Why nothing comes any more.
+    /// The reason why nothing comes any more.
     broken: Option<Error>,
 }
 
@@ -69,7 +69,7 @@ impl Post {
         &self.memory
     }
 
-    /// How many fetches there are for each that asks MPI: 1 if all do.
+    /// The number of fetches for each that asks MPI: 1 if all do.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }

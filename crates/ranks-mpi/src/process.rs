@@ -105,7 +105,7 @@ impl Process {
         self.post.process()
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn count(&self) -> usize {
         self.post.processes()
     }

@@ -30,9 +30,9 @@ pub(crate) enum Kind {
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// How the ranks of a process ended, for the process that judges.
+    /// The end of a process's ranks, for the process that judges.
     Report = 3,
-    /// That process's finding, for all.
+    /// The judging process's finding, for all.
     Verdict = 4,
     /// The word of process 0 to all between runs.
     Word = 5,

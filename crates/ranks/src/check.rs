@@ -3,9 +3,9 @@
 //! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length).
 //! It is always compared, at no cost in messages. Between threads the last to arrive compares, and so does the rank
 //! that takes a message. A rank that is about to sleep compares the logs of all calls. Over messages each pair of ranks
-//! that talk compares. That finds every disagreement between threads, where ranks meet. But a root that only sends, and
-//! a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two that
-//! disagree talk to each other, which may be later, or never if both only send.
+//! that talk compares. This check finds every disagreement between threads, where ranks meet. But a root that only
+//! sends, and a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two
+//! that disagree talk to each other, which may be later, or never if both only send.
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
 //! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.

@@ -64,7 +64,7 @@ impl fmt::Debug for Communicator {
 
 macro_rules! calls {
     ($($call:ident $name:literal,)*) => {
-        /// Which collective a message belongs to.
+        /// The collective that a message belongs to.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Call { Unknown = 0, $($call,)* }
 
@@ -153,7 +153,7 @@ impl Communicator {
         self.group.rank()
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn size(&self) -> usize {
         self.group.size()
     }

@@ -43,7 +43,7 @@ use crate::trace::Trace;
 /// It is shared by all who run leaves; a leaf keeps its changes, beside its partial, in [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
-    /// How many numbers a partial has.
+    /// The number of numbers of a partial.
     fn len(&self) -> usize;
 
     /// Overwrites the partial of a leaf. May read any row; must not depend on who runs it or when.
@@ -56,10 +56,10 @@ pub trait Round: Sync {
         }
     }
 
-    /// How many numbers of a partial belong together. Under map-reduce each run of so many is the value of a key. The
-    /// rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine` must treat
-    /// such runs alike and apart from each other. By default the whole partial is one value, which is right for every
-    /// `combine`.
+    /// The number of numbers of a partial that belong together. Under map-reduce each run of so many is the value of a
+    /// key. The rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine` must
+    /// treat such runs alike and apart from each other. By default the whole partial is one value, which is right for
+    /// every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
@@ -273,7 +273,7 @@ impl Execution {
         Ok(())
     }
 
-    /// How many loops of a program run in this process.
+    /// The number of loops of a program that run in this process.
     const fn loops(&self) -> usize {
         if self.engine.has_ranks() { self.ranks } else { 1 }
     }

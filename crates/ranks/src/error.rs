@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Why a program on ranks has no result.
+/// The reason why a program on ranks has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -32,7 +32,7 @@ pub enum Error {
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
-        /// How long it waited.
+        /// The duration of the wait.
         limit: Duration,
     },
     /// The dispatcher was shut down before the rank ended.
@@ -51,9 +51,9 @@ pub enum Error {
     Truncated {
         /// The sender.
         source: usize,
-        /// How many bytes were sent.
+        /// The number of bytes that were sent.
         sent: usize,
-        /// How many bytes there was room for.
+        /// The number of bytes that there was room for.
         room: usize,
     },
     /// A message does not hold values of the type that was asked for.

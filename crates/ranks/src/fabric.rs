@@ -115,7 +115,7 @@ pub struct Label {
     pub receipt: u32,
 }
 
-/// Which messages a receive takes.
+/// The messages that a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// From this rank, or from any.
@@ -163,7 +163,7 @@ pub struct Envelope {
     pub source: usize,
     /// The label that it was sent with.
     pub label: Label,
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub length: usize,
 }
 
@@ -199,14 +199,14 @@ pub trait Fabric: Send + Sync {
     /// This rank's number, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
     /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is
     /// kept.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
+    /// Returns [`Error::Transport`]. An ended receiver is no error: nobody will miss the message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
     /// As [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.

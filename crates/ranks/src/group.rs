@@ -19,7 +19,7 @@ pub(crate) enum Traffic {
     Checks = 3,
     /// Notices between ranks that wait in collectives.
     Notices = 4,
-    /// How far one may be ahead of another.
+    /// Credits, which limit the number of calls that one rank may be ahead of another.
     Credits = 5,
 }
 

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// How many ranks there are and where: `t` threads in each of `m` processes on each of `n` nodes.
+/// The number of ranks and where: `t` threads in each of `m` processes on each of `n` nodes.
 ///
 /// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message. For several
 /// processes use a launcher and `lehr-ranks-mpi`.

@@ -14,8 +14,8 @@
 //! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over everybody's leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
-//! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all
-//! give the same bits.
+//! `docs/guide/mpi.md` has a line for each function of MPI. A [`fabric`] decides where ranks are and how messages move;
+//! all fabrics give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a

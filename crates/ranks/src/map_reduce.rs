@@ -3,7 +3,7 @@
 //! Paper 003 names this form beside message passing (Twister). The rows stay where they are from round to round; only a
 //! small state changes, which every rank has. In the rounds of [`drive`](crate::drive) all partials have one place for
 //! everything. A map here *emits* any keys, as many as it likes, and each key is reduced by itself, by the rank that it
-//! belongs to. That costs a shuffle and a gathering where an all-reduce has one crossing.
+//! belongs to. This costs a shuffle and a gathering where an all-reduce has one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
 //! leaf that did not emit the key is skipped, and a node with one child is that child.
@@ -21,7 +21,7 @@ pub trait MapReduce: Sync {
     /// The state that all ranks know and a round changes.
     type State: Send + Sync;
 
-    /// How many numbers a value has.
+    /// The number of numbers of a value.
     fn width(&self) -> usize;
 
     /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are
@@ -59,7 +59,7 @@ pub enum Step<S> {
 pub struct Iterated<S> {
     /// The state after the last round.
     pub state: S,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: usize,
     /// Whether the method said that it had converged, and not the limit that it was enough.
     pub has_converged: bool,

@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Self { words: &deposits.of(rank)[HEAD..] }
     }
 
-    /// How many values the next slice has.
+    /// The number of values of the next slice.
     pub(crate) fn length(&self) -> usize {
         self.words[0] as usize
     }

@@ -13,7 +13,7 @@ use lehr_sync::Arc;
 
 use crate::trace::Trace;
 
-/// How far a run is.
+/// The progress of a run.
 ///
 /// # Example
 /// ```
@@ -103,7 +103,7 @@ pub trait Observer: Send {
         self.checkpoint(checkpoint);
     }
 
-    /// Where the run is to record the actions of each rank, if anybody wants that.
+    /// The trace in which the run records the actions of each rank, if anybody wants that.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or
     /// none has; at the end the lead's is whole.

@@ -43,22 +43,22 @@ impl Partition {
         Self { rows, ranks, leaf_size: leaf_size.clamp(LEAF_ROWS_MIN, LEAF_ROWS_MAX) }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// How many rows a leaf has; the last may have fewer.
+    /// The number of rows that a leaf has; the last may have fewer.
     pub fn leaf_size(&self) -> usize {
         self.leaf_size
     }
 
-    /// How many leaves there are; 0 if there are no rows.
+    /// The number of leaves; 0 if there are no rows.
     pub fn leaves(&self) -> usize {
         self.rows.div_ceil(self.leaf_size)
     }

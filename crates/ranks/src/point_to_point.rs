@@ -16,7 +16,7 @@ use crate::group::Traffic;
 use crate::message::{self, Plain};
 use crate::trace::Activity;
 
-/// Which messages will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
+/// The messages that will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
 ///
 /// # Example
 /// ```
@@ -37,7 +37,7 @@ impl Wanted {
     pub const ANY: Self = Self { source: None, tag: None };
 }
 
-/// Where a message came from and how long it is.
+/// The source and the length of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The rank that sent it.
@@ -69,7 +69,7 @@ impl Communicator {
     /// Cost: one copy.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. That the receiver has ended is no error.
+    /// Returns [`Error::Transport`]. An ended receiver is no error.
     ///
     /// # Panics
     /// Panics if there is no rank `to`.

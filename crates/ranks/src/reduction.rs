@@ -90,7 +90,7 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
-    /// How many numbers a partial has.
+    /// The number of numbers of a partial.
     pub fn length(&self) -> usize {
         self.length
     }

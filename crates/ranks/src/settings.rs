@@ -1,4 +1,4 @@
-//! How a communicator works: whether calls are checked, in which order reductions are taken, how long it waits.
+//! The settings of a communicator: whether calls are checked, the order of reductions, the longest wait.
 //!
 //! Duplicates and parts begin with the settings of the communicator that they are made from.
 
@@ -25,9 +25,9 @@ pub enum Order {
 pub(crate) struct Settings {
     pub(crate) is_checked: bool,
     pub(crate) order: Order,
-    /// How long a rank waits for others, and by which clock.
+    /// The time that a rank waits for others, and its clock.
     pub(crate) patience: Option<(Clock, Duration)>,
-    /// Where this rank records its actions.
+    /// The trace in which this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
 }
 
@@ -49,8 +49,8 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that
-    /// rank. `None`, the default, waits for as long as it takes.
+    /// The time after which a call that waits for another rank ends as [`Error::Late`](crate::Error::Late), which names
+    /// that rank. `None`, the default, waits for as long as it takes.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has
     /// not come. Over messages, unchecked, it is the one whose message was missing, and that may be late because of a

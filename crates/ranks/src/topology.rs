@@ -52,7 +52,7 @@ impl Grid {
         Self::new(&[(size, boundary)])
     }
 
-    /// How many ranks it has.
+    /// The number of its ranks.
     pub fn size(&self) -> usize {
         self.dimensions.iter().map(|(extent, _)| extent).product()
     }
@@ -69,7 +69,7 @@ impl Grid {
         })
     }
 
-    /// Where a rank is.
+    /// The coordinates of a rank.
     ///
     /// # Panics
     /// Panics if there is no such rank.
@@ -84,7 +84,7 @@ impl Grid {
         coordinates
     }
 
-    /// Which rank is there.
+    /// The rank at these coordinates.
     ///
     /// # Panics
     /// Panics if the coordinates do not lie on the grid.

@@ -6,8 +6,8 @@
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time,
-//! [`gather_trace`](Communicator::gather_trace) brings the records of all to the process of rank 0. Where only the sums
-//! are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
+//! [`gather_trace`](Communicator::gather_trace) brings the records of all to the process of rank 0. For the sums alone,
+//! [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -49,9 +49,9 @@ pub struct Span {
     pub activity: Activity,
     /// The call or, for computing, the program's name for it.
     pub name: &'static str,
-    /// When it began, in seconds since the beginning of the trace.
+    /// The time at which it began, in seconds since the beginning of the trace.
     pub start_s: f64,
-    /// How long it took, in seconds.
+    /// Its duration, in seconds.
     pub duration_s: f64,
 }
 
@@ -103,7 +103,7 @@ struct State {
     /// None where only sums are wanted.
     spans: Option<Vec<Span>>,
     sums: Sums,
-    /// When the last call ended: since then the rank computes.
+    /// The end of the last call: since then the rank computes.
     idle_since_s: f64,
     /// The program's name for computing.
     computing: &'static str,

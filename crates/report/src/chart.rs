@@ -73,13 +73,13 @@ pub struct Ground {
 pub struct Chart {
     /// The subject.
     pub title: String,
-    /// Where the points and centres are, and what the axes mean.
+    /// The points and centres, and the meaning of the axes.
     pub picture: Picture,
     /// The name of a centre in the legend; empty if centres have no marks of their own.
     pub center: &'static str,
     /// The colours of the points.
     pub colors: Colors,
-    /// Which points say nothing about the limits; empty if all say something.
+    /// The points that say nothing about the limits; empty if all say something.
     pub is_out: Vec<bool>,
     /// Outlines of the groups.
     pub outlines: Vec<Outline>,
@@ -523,7 +523,7 @@ fn is_within((x, y): (f64, f64), limits: [(f64, f64); 2]) -> bool {
     (of_x.0..=of_x.1).contains(&x) && (of_y.0..=of_y.1).contains(&y)
 }
 
-/// Where the edge is nearest to a value beyond it, and the direction to it.
+/// The point of the edge nearest to a value beyond it, and the direction to it.
 fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let side = |value: f64, (low, high): (f64, f64)| f64::from(i8::from(value > high) - i8::from(value < low));
     let within = (value.0.clamp(frame.x.0, frame.x.1), value.1.clamp(frame.y.0, frame.y.1));

@@ -61,7 +61,7 @@ pub fn mixed(from: Color, to: Color, part: f64) -> Color {
     std::array::from_fn(|at| (f64::from(from[at]) + (f64::from(to[at]) - f64::from(from[at])) * part).round() as u8)
 }
 
-/// Which end of a text is at its place.
+/// The end of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.
@@ -79,7 +79,7 @@ pub struct Text {
     pub at: (f64, f64),
     /// The height of its letters, as fonts count it.
     pub size: f64,
-    /// Which end is there.
+    /// The end that is there.
     pub anchor: Anchor,
     /// Its colour.
     pub color: Color,
@@ -110,7 +110,7 @@ pub enum Shape {
     Cells((f64, f64), (f64, f64), usize, Vec<Color>),
 }
 
-/// How much of what is below a disc it covers.
+/// The opacity of a disc.
 const COVERS: f64 = 0.8;
 /// The length of a dash and of a gap.
 const DASH: f64 = 5.0;

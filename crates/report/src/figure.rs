@@ -70,7 +70,7 @@ pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&s
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 
-/// How often two quantities came together, `bins` a side, the second rising with the row.
+/// The number of times that two quantities came together, `bins` a side, the second rising with the row.
 pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
     json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
 }

@@ -65,7 +65,7 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     Chart { ground, ..Chart::new(title, picture, Colors::Scale(name, values)) }.draw()
 }
 
-/// How much a map of one or two dimensions is stretched at each node.
+/// The stretch of a map of one or two dimensions at each node.
 struct Stretch {
     /// Nodes each way.
     columns: usize,

@@ -10,7 +10,7 @@ const CELLS: usize = 320;
 /// Items of a cell that are looked at, a side; and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
-/// How many of a hundred cells may go beyond the brightest shade, and how far the largest has to.
+/// The largest number of cells in a hundred that may go beyond the brightest shade, and the largest excess.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
 /// Items whose names the page carries at most.
@@ -37,9 +37,9 @@ pub struct Heat {
 pub struct Block {
     /// Which.
     pub cluster: usize,
-    /// Where it begins, as a share of all items.
+    /// Its start, as a share of all items.
     pub from: f64,
-    /// Where it ends.
+    /// Its end.
     pub to: f64,
     /// Its items.
     pub items: usize,

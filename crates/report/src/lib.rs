@@ -35,7 +35,7 @@ use maud::Markup;
 
 use drawing::Drawing;
 
-/// How a result came about: the facts of a page that neither the data nor the result know.
+/// The history of a result: the facts of a page that neither the data nor the result know.
 pub struct Run<'a> {
     /// The method.
     pub about: &'a About,
@@ -50,11 +50,11 @@ pub struct Run<'a> {
     pub weights: Option<&'a str>,
     /// The column that has the identifiers, if there is one.
     pub ids: Option<&'a str>,
-    /// How columns were scaled.
+    /// The scale of columns.
     pub scale: Scale,
     /// The engine that ran the rounds.
     pub engine: Engine,
-    /// Where the ranks were.
+    /// The layout of the ranks.
     pub layout: Layout,
     /// Threads of all processes.
     pub threads: usize,
@@ -62,7 +62,7 @@ pub struct Run<'a> {
     pub is_resumed: bool,
     /// Warnings for the owner of the data.
     pub warnings: &'a [String],
-    /// Where the time went, in seconds.
+    /// The time by phase, in seconds.
     pub phases: &'a [(String, f64)],
 }
 

@@ -177,7 +177,7 @@ fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main
     markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
-/// Where the number of clusters was not given: which it became, and why.
+/// If the number of clusters was not given: the number found, and the reason.
 pub fn suggested(model: &Model) -> String {
     model.suggestion.as_ref().map_or(String::new(), |suggestion| {
         format!(" {} lasted over the widest range of temperatures.", counted(suggestion.clusters as u64, "cluster"))
@@ -189,7 +189,7 @@ pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }
 
-/// How far a map is to be trusted, in a sentence.
+/// The quality of a map, in a sentence.
 pub fn trust(map: &Map, shepard: &Shepard) -> String {
     let iterations = counted(map.history.len() as u64, "iteration");
     let ended = match map.stop {
@@ -243,7 +243,7 @@ pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], fi
     section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
 
-/// How the clusters came about.
+/// The history of the clusters.
 pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();
@@ -289,7 +289,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
 
-/// How well a map keeps the dissimilarities, and how it came to that.
+/// The quality of a map, and its history.
 pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
     let names = ["distance in the map", "dissimilarity"];
     let ends = [shepard.largest_distance, shepard.largest_dissimilarity];

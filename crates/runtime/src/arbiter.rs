@@ -98,7 +98,7 @@ pub trait Branch: sealed::Sealed + Unpin {
 
     /// The port.
     fn port(&self) -> &Port<Self::Item>;
-    /// How many items it asks for.
+    /// The number of items that it asks for.
     fn needed(&self) -> usize;
     /// The same part with a port of its own, for a task.
     #[doc(hidden)]

@@ -62,7 +62,7 @@ pub(crate) const DRAINING: usize = 1;
 /// Nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
 
-/// How long a worker without work looks for some before it sleeps.
+/// The time for which a worker without work looks for some before it sleeps.
 ///
 /// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping one costs
 /// tens of microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is
@@ -93,7 +93,7 @@ impl Default for Idle {
     }
 }
 
-/// Why a dispatcher could not be started.
+/// The reason why a dispatcher could not be started.
 ///
 /// # Example
 /// See [`Builder::cores`].
@@ -102,7 +102,7 @@ impl Default for Idle {
 pub enum StartError {
     /// More threads were asked for than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// How many were asked for.
+        /// The number that was asked for.
         threads: usize,
     },
     /// A core of [`Builder::cores`] that this process may not run on, or that the machine does not have.
@@ -170,7 +170,7 @@ impl Builder {
     /// The most threads a dispatcher can have.
     pub const THREADS_MAX: usize = 1024;
 
-    /// How many spare threads a dispatcher may start unless [`spares`](Self::spares) says otherwise.
+    /// The largest number of spare threads that a dispatcher may start unless [`spares`](Self::spares) says otherwise.
     pub const SPARES: usize = 64;
 
     /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
@@ -190,7 +190,7 @@ impl Builder {
         self
     }
 
-    /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different
+    /// The number of threads. 0, the default, means as many as the machine runs at once, or as different
     /// [`cores`](Self::cores).
     ///
     /// # Example
@@ -200,7 +200,7 @@ impl Builder {
         self
     }
 
-    /// How long workers look for work before they sleep.
+    /// The time for which workers look for work before they sleep.
     ///
     /// # Example
     /// See [`Builder`].
@@ -226,14 +226,14 @@ impl Builder {
         self
     }
 
-    /// How many threads may at most be started to work in the place of workers that are in a section that
+    /// The largest number of threads that may be started to replace workers in a section that
     /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
     }
 
-    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: the size
+    /// The size of the stack of each worker and of each spare thread, for deep recursion in joins. Default: the size
     /// that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes memory
     /// only for the used part.
     ///
@@ -454,7 +454,7 @@ impl Dispatcher {
         self.handle.spawn(future)
     }
 
-    /// How many workers it has.
+    /// The number of its workers.
     ///
     /// # Example
     /// See [`Builder`].
@@ -576,7 +576,7 @@ impl Handle {
         &self.shared.clock
     }
 
-    /// How many workers the dispatcher has.
+    /// The number of workers of the dispatcher.
     ///
     /// # Example
     /// See [`Builder`].
@@ -665,7 +665,7 @@ pub(crate) struct Shared {
     pub(crate) sleep: Sleep,
     /// `RUNNING`, `DRAINING` or `ABORTING`; only ever rises, written by the owner alone.
     pub(crate) stage: CachePadded<AtomicUsize>,
-    /// How many workers have not ended.
+    /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
     /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by
     /// [`Shared::drop_late`].

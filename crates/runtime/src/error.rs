@@ -16,11 +16,11 @@ use std::fmt;
 pub struct PostError<T> {
     /// The item that was to be posted, untouched.
     pub item: T,
-    /// Why it was refused.
+    /// The reason why it was refused.
     pub reason: Reason,
 }
 
-/// Why a port refuses an item.
+/// The reason why a port refuses an item.
 ///
 /// # Example
 /// See [`PostError`].
@@ -78,7 +78,7 @@ pub struct ReceiveError {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() == 16);
 
-/// Why a receive, take or join can never be answered; see [`ReceiveError::kind`].
+/// The reason why a receive, take or join can never be answered; see [`ReceiveError::kind`].
 ///
 /// # Example
 /// ```

@@ -3,7 +3,7 @@
 //! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if nobody came.
 //! A taken fork is waited for by *helping*: the worker that waits runs the forks of the taker meanwhile. It never runs
 //! anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its
-//! stack gets no deeper than by calling both closures one after the other. Why that is so, and its cost:
+//! stack gets no deeper than by calling both closures one after the other. The reason why that is so, and its cost:
 //! `docs/design/fork-join.md`.
 //!
 //! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
@@ -31,7 +31,8 @@ use half::{Half, Head, Outcome};
 use latch::{End, Latch};
 pub use scope::{Scope, scope};
 
-/// How often one who waits looks for something to help with; a look takes the lines of a queue from who uses it.
+/// A waiter looks for something to help with this often; a look takes the lines of a queue from the worker that uses
+/// it.
 const HELP_EVERY: Duration = Duration::from_nanos(500);
 
 /// The first sleep of one who waits, after which it looks for something to help with; the later ones are longer.

@@ -57,7 +57,7 @@ pub struct Inspector {
     memory: Option<Memory>,
 }
 
-/// Which waits were seen at the last look.
+/// The waits that were seen at the last look.
 struct Memory {
     clock: Clock,
     seen: SpinLock<HashMap<Registration, Seen>>,
@@ -70,7 +70,7 @@ type Registration = (u64, u32, u64);
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,
-    /// How many items had been posted to the port, and how many were there.
+    /// The number of items that had been posted to the port, and how many were there.
     traffic: (u64, usize),
 }
 
@@ -113,7 +113,7 @@ struct Looked {
     identity: u64,
     view: PortView,
     reasons: Vec<Reason>,
-    /// How many items were ever posted, and how many are there.
+    /// The number of items that were ever posted, and how many are there.
     traffic: (u64, usize),
 }
 
@@ -325,9 +325,9 @@ pub struct TaskView {
     pub name: Option<String>,
     /// The name of the context it was spawned in.
     pub context: Option<String>,
-    /// That context's identity.
+    /// The context's identity.
     pub context_id: Option<u64>,
-    /// That context's deadline.
+    /// The context's deadline.
     pub deadline: Option<Duration>,
     /// Its waits, as far as those are for a watched port or a timer. Empty also if it is queued or runs.
     pub waits: Vec<WaitView>,

@@ -1,6 +1,6 @@
 //! An interleave: handlers around one state, in groups that say who may run beside whom.
 //!
-//! Readers run together, a writer runs alone, one last handler ends it all. That is a scheduler over *messages*, not a
+//! Readers run together, a writer runs alone, one last handler ends it all. It is a scheduler over *messages*, not a
 //! lock in user code. A handler that may not start yet has not been called: its message is still in its port, and no
 //! task waits. While an asynchronous handler is suspended its exclusivity holds.
 //!
@@ -9,8 +9,8 @@
 //! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, waits for nobody.
 //! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
 //!
-//! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a
-//! bound on waiting items (those are the port's), and a lock for code that is not a handler.
+//! A setting decides which handler goes first ([`Order`]): by default the order of arrival, across all ports.
+//! Deliberately not here: a bound on waiting items (those are the port's), and a lock for code that is not a handler.
 //!
 //! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item),
 //! `docs/design/interleave.md`.
@@ -253,8 +253,8 @@ impl Settings {
         self
     }
 
-    /// How many concurrent handlers may run at once, of all branches together. Requests that they make to concurrent
-    /// branches of the same interleave do not count.
+    /// The largest number of concurrent handlers that may run at once, of all branches together. Requests that they
+    /// make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -563,7 +563,7 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
     }
 }
 
-/// Which pending item is given up.
+/// The pending item that is given up.
 ///
 /// # Example
 /// See [`InterleaveHandle::shed`].
@@ -653,8 +653,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().admission.activity()
     }
 
-    /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler
-    /// has been granted its start and has not begun.
+    /// The number of items in `port` that wait to be admitted. They are counted by [`Port::len`] too, as is an item
+    /// whose handler has been granted its start and has not begun.
     ///
     /// # Example
     /// See [`cancel_at`](Self::cancel_at).

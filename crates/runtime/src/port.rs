@@ -4,9 +4,9 @@
 //! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
 //! nothing, and dropping it at any moment loses nothing and disturbs no order.
 //!
-//! Who gets an item: the receivers for single items in order of registration; the items that they leave, whichever take
-//! or join is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way
-//! to a receiver, which then keeps waiting at its old place.
+//! An item goes to the receivers for single items in order of registration, and then to whichever take or join is
+//! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way to a
+//! receiver, which then keeps waiting at its old place.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
 //! `port/waiters.rs`, then `arbiter.rs`.
@@ -417,7 +417,8 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// How many items are in the port, those on their way to a receiver included: out of date as soon as it is known.
+    /// The number of items that are in the port, those on their way to a receiver included: out of date as soon as it
+    /// is known.
     ///
     /// # Example
     /// See [`Port`].
@@ -433,8 +434,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty. The
-    /// number of *places* is its [`capacity`](Self::capacity).
+    /// The number of items that the port has memory for. After a burst it falls again, to a few dozen when the port is
+    /// empty. The number of *places* is its [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -448,8 +449,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// How many receives, takes and joins are waiting here: each from its first poll on, a persistent receiver once for
-    /// each turn that is free.
+    /// The number of receives, takes and joins that are waiting here: each from its first poll on, a persistent
+    /// receiver once for each turn that is free.
     ///
     /// # Example
     /// ```

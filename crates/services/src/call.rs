@@ -53,7 +53,7 @@ impl Call {
         &self.shared.path
     }
 
-    /// Which life of the service this is: another one after every start.
+    /// The service's incarnation: a new one after every start.
     pub fn incarnation(&self) -> u64 {
         self.shared.incarnation
     }
@@ -73,8 +73,8 @@ impl Call {
         Context::current()?.deadline()
     }
 
-    /// How much of that is left; nothing if there is no limit. The handler's requests to other services, here or on
-    /// other nodes, have at most as much, without any action of yours.
+    /// The part of that time that is left; nothing if there is no limit. The handler's requests to other services, here
+    /// or on other nodes, have at most as much, without any action of yours.
     ///
     /// # Example
     /// ```

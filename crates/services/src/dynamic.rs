@@ -30,7 +30,7 @@ use crate::shared::Shared;
 use crate::start::{Form, Starting};
 use crate::verb::{self, Kind, Looks, Verb};
 
-/// Who may run beside a handler.
+/// The handlers that may run beside a handler.
 ///
 /// # Example
 /// See [`Outline`].
@@ -53,7 +53,7 @@ pub enum Group {
 pub struct OutlinedOperation {
     /// Its effect on the state.
     pub verb: Verb,
-    /// Who may run beside its handler.
+    /// The handlers that may run beside its own.
     pub group: Group,
     /// The JSON schema of its body. Nothing is checked against it here: that is the program's.
     pub body: Value,

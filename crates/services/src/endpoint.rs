@@ -78,7 +78,7 @@ impl Endpoint {
         &self.at.shared().description.name
     }
 
-    /// Which life of the service this is.
+    /// The incarnation of the service.
     pub fn incarnation(&self) -> u64 {
         self.at.shared().incarnation
     }

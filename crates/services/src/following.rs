@@ -56,7 +56,7 @@ pub struct Following<D: Contract> {
     reference: Reference<D>,
     wishes: Subscribe,
     clock: Clock,
-    /// When it is over, if it ends by itself.
+    /// The time at which it is over, if it ends by itself.
     until: Option<Duration>,
     pause: Duration,
     subscription: Option<Subscription<D>>,
@@ -96,8 +96,8 @@ impl<D: Contract> Following<D> {
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// Returns [`End`] when it is over for good. That is if its count or its time is used up, or another has taken its
-    /// name. It is also so if the service can be reached and refuses, even because the path never had a service.
+    /// Returns [`End`] when it is over for good. It ends when its count or its time is used up, or another has taken
+    /// its name. It is also so if the service can be reached and refuses, even because the path never had a service.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
@@ -136,7 +136,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// How many changes lie between two states, as far as that can be known.
+    /// The number of changes that lie between two states, as far as that can be known.
     fn missed(&self, (life, version): (u64, u64), (life_now, version_now): (u64, u64)) -> u64 {
         match (self.wishes.is_filtered(), life == life_now) {
             (true, _) => 0,

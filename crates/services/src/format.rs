@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::{Code, Fault};
 
-/// How a document is written.
+/// The format of a document.
 ///
 /// # Example
 /// ```

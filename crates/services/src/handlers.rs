@@ -191,7 +191,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// How many concurrent handlers may run at once. Default: any number.
+    /// The largest number of concurrent handlers that may run at once. Default: any number.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -316,7 +316,7 @@ pub(crate) async fn look<O: Operation>(
     }
 }
 
-/// How an operation changes a service.
+/// The effect of an operation on a service.
 pub(crate) trait Changes<S: Service, O: Operation>: 'static {
     /// The operation as it is handled.
     fn complete(_service: &S, operation: O) -> Result<O, Fault> {
@@ -396,7 +396,7 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
 }
 
 /// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or nobody
-/// listens. Who subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
+/// listens. A subscriber joins in the concurrent group, so nobody comes while an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
@@ -554,7 +554,7 @@ fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Resul
     }
 }
 
-/// How a handler ended.
+/// The end of a handler.
 enum Ended<T> {
     Returned(Result<T, Fault>),
     Panicked(String),

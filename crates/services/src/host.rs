@@ -102,7 +102,7 @@ struct Table {
 /// The service at a path.
 struct Slot {
     what: Occupant,
-    /// When it was started, for ending in the reverse order.
+    /// The time at which it was started, for ending in the reverse order.
     order: u64,
     supervisor: Option<Task<()>>,
 }

@@ -28,13 +28,13 @@ pub struct Inspected {
 /// See [`Host::inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceView {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: Phase,
     /// Its handlers that wait, in the order in which they began to.
     pub running: Vec<Running>,
-    /// How many requests wait for each operation.
+    /// The number of requests that wait for each operation.
     pub waiting: Vec<Waiting>,
     /// The subscribers to its changes.
     pub subscribers: Vec<SubscriberView>,
@@ -50,7 +50,7 @@ pub struct Running {
     pub operation: String,
     /// Its caller, if the request came over an edge.
     pub caller: Option<String>,
-    /// How long ago it first waited, on the host's clock.
+    /// The time since it first waited, on the host's clock.
     pub age: Duration,
     /// Its waits; more than one if it takes the first of several. Empty if it waits for neither an answer of a service,
     /// nor a timer, nor a port that the host [looks at](Host::watch_port). Also if it has just been woken.

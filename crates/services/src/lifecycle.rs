@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where in its life a service is.
+/// The phase of a service's life.
 ///
 /// # Example
 /// ```
@@ -41,7 +41,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why a service ends.
+/// The reason why a service ends.
 ///
 /// # Example
 /// See [`Service::stop`](crate::Service::stop).
@@ -77,7 +77,7 @@ pub enum Restart {
     /// most `max` times in a span of `within`. After that it is left down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
-        /// How many restarts.
+        /// The number of restarts.
         max: usize,
         /// The span, on the host's clock.
         within: Duration,

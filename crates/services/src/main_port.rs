@@ -71,7 +71,7 @@ impl MainPort {
     }
 }
 
-/// Why a request was not handed over.
+/// The reason why a request was not handed over.
 pub(crate) enum Unsent<O> {
     /// The service ends or has ended; the request is given back.
     Closed(O, Option<Box<Envelope>>),
@@ -156,7 +156,7 @@ pub(crate) enum Ask<D> {
 /// Looks at the state without a message; nothing if a message has to ask for it.
 type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
 
-/// How the state as a whole is asked for.
+/// The request for the state as a whole.
 pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
     /// There while the service runs: it holds the state.
@@ -245,7 +245,7 @@ impl Local {
         self.document == TypeId::of::<D>()
     }
 
-    /// How many requests wait, by operation.
+    /// The number of waiting requests, by operation.
     pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
         self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
     }

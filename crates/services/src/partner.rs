@@ -14,7 +14,7 @@ use crate::link::{Link, Options};
 use crate::placement::{Placement, is_address};
 use crate::service::Service;
 
-/// How long it takes until a partner on another node that is not there is looked for again; doubled each time, up to the second.
+/// The wait before the host looks again for a missing partner on another node; doubled each time, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
 /// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
@@ -84,7 +84,7 @@ impl fmt::Debug for Need {
     }
 }
 
-/// Where a partner comes from.
+/// The origin of a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// One that is there; of several the one whose path comes first.
@@ -134,7 +134,7 @@ impl Need {
     }
 }
 
-/// Where a partner stands.
+/// The address of a partner.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// At a path of this host.
@@ -143,7 +143,7 @@ pub(crate) enum Found {
     There(Arc<dyn Link>),
 }
 
-/// Where each of its partners stands.
+/// The address of each of its partners.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,

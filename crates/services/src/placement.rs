@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Restart;
 
-/// How many requests of one operation may wait.
+/// The largest number of requests of one operation that may wait.
 const QUEUE: usize = 1024;
 
-/// How long partners are looked for.
+/// The time for which partners are looked for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A path, and how the service there is run.
@@ -63,7 +63,8 @@ impl Placement {
         &self.path
     }
 
-    /// How many requests of each operation may wait; one more is refused with [`Code::QueuingLimitExceeded`]. Default: 1024.
+    /// The largest number of requests of each operation that may wait; one more is refused with
+    /// [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
@@ -75,8 +76,8 @@ impl Placement {
         self
     }
 
-    /// Which service stands for one of its partners; goes before the author's choice. A path, or the address of a service of another node, such as
-    /// `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
+    /// The service for one of its partners; overrides the author's choice. A path, or the address of a service of
+    /// another node, such as `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
     ///
     /// # Example
     /// ```
@@ -90,7 +91,7 @@ impl Placement {
         self
     }
 
-    /// How long its partners are looked for, on the host's clock. Default: 10 seconds.
+    /// The time for which its partners are looked for, on the host's clock. Default: 10 seconds.
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self

@@ -94,7 +94,7 @@ impl Change {
         Arc::new(self)
     }
 
-    /// Which life of the service it happened in.
+    /// The incarnation of the service in which it happened.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -167,7 +167,7 @@ impl Change {
 #[derive(Debug, Default)]
 pub(crate) struct Publisher {
     subscribers: Mutex<Vec<Arc<Subscriber>>>,
-    /// How many they are, for [`is_watched`](Self::is_watched); set under their lock.
+    /// The number of subscribers, for [`is_watched`](Self::is_watched); set under their lock.
     watching: Count,
 }
 
@@ -193,7 +193,7 @@ impl Publisher {
         result
     }
 
-    /// How each of them stands.
+    /// The state of each of them.
     pub(crate) fn views(&self) -> Vec<SubscriberView> {
         let subscribers = self.subscribers.lock().clone();
         let view = |subscriber: &Arc<Subscriber>| {
@@ -271,7 +271,7 @@ struct Queue {
     changes: VecDeque<Arc<Change>>,
     /// Changes that were given up; while any, nothing is queued.
     missed: u64,
-    /// How many more it wants.
+    /// The number of changes that it still wants.
     remaining: Option<u64>,
     has_begun: bool,
     end: Option<End>,

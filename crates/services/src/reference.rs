@@ -77,12 +77,12 @@ impl<D> State<D> {
         Self { held: Arc::new(Owned(document)), version, incarnation }
     }
 
-    /// How many changes the service has made in this life.
+    /// The number of changes that the service has made in this life.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Which life of the service it is of.
+    /// The incarnation of the service that it belongs to.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -635,7 +635,7 @@ fn awaited(operation: &str, at: &Local) -> String {
 #[must_use = "an answer that is not awaited is given up, and over a link nothing is sent"]
 pub struct Asked<T>(On<T>);
 
-/// How it is on its way.
+/// The state of a request on its way.
 enum On<T> {
     Answer(Answer<Result<T, Fault>>),
     Call(Pending<'static, Result<T, Fault>>),
@@ -664,7 +664,7 @@ impl<T> Future for Asked<T> {
     }
 }
 
-/// Why an operation was not moved into a main port.
+/// The reason why an operation was not moved into a main port.
 enum NotSent<O> {
     /// It is of another build, and may be understood as bytes.
     Foreign(O),

@@ -17,7 +17,7 @@ use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
 
-/// How many keys of requests a service remembers; the oldest go first.
+/// The number of request keys that a service remembers; the oldest go first.
 const KEYS_MAX: usize = 4096;
 
 /// See the module's page.
@@ -92,7 +92,7 @@ struct Keys {
     order: VecDeque<Name>,
 }
 
-/// How a request with a key stands.
+/// The state of a request with a key.
 pub(crate) enum Remembered<T> {
     /// It is new, and now noted as being done.
     New,

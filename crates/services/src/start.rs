@@ -65,7 +65,7 @@ impl fmt::Debug for Starting {
 }
 
 impl Starting {
-    /// Where it will stand.
+    /// The path that it will have.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -286,7 +286,7 @@ impl Drop for Own {
     }
 }
 
-/// Where the handlers of a service run.
+/// The dispatcher of a service's handlers.
 fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Result<Handle, Fault> {
     let cores = &placement.cores;
     if cores.is_empty() {

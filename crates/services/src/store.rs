@@ -72,7 +72,7 @@ impl Files for Disk {
     }
 }
 
-/// Where the state of one service is kept.
+/// The file with the state of one service.
 pub(crate) struct Store {
     path: PathBuf,
     /// The owner of the state.
@@ -98,7 +98,7 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. When this returns without a fault, the file has it, whatever happens later.
+    /// Writes a state. When this returns without a fault, the state survives a crash.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`]; the file is unchanged, unless the fault is that of the last step.

@@ -16,10 +16,10 @@ use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
 
-/// How many changes wait for a subscriber that says nothing else.
+/// The number of changes that wait for a subscriber that says nothing else.
 const CAPACITY: usize = 256;
 
-/// How many changes may wait at most.
+/// The largest number of changes that may wait.
 const CAPACITY_MAX: usize = 65_536;
 
 /// How a subscriber is handled that has not taken so many changes.
@@ -85,7 +85,7 @@ impl Subscribe {
         self
     }
 
-    /// How many changes may wait for the subscriber. Default: 256.
+    /// The largest number of changes that may wait for the subscriber. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
@@ -160,7 +160,7 @@ impl Subscribe {
     }
 }
 
-/// Which changes a subscriber hears of.
+/// The changes that a subscriber receives.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     operations: Vec<String>,
@@ -181,7 +181,7 @@ impl Filter {
     }
 }
 
-/// Why a subscription is over.
+/// The reason why a subscription is over.
 ///
 /// # Example
 /// See [`Subscription`].
@@ -197,7 +197,7 @@ pub enum End {
     Replaced,
     /// It did not take its changes, and wanted to be ended then.
     TooSlow {
-        /// How many it has not heard of.
+        /// The number of changes that it has not heard of.
         missed: u64,
     },
     /// The service has ended.
@@ -347,7 +347,7 @@ impl<D: Contract> Drop for Subscription<D> {
     }
 }
 
-/// Why there is no change.
+/// The reason why there is no change.
 pub(crate) enum Over {
     /// So many were given up.
     Gap(u64),

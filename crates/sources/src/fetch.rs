@@ -19,13 +19,13 @@ use sha2::{Digest, Sha256};
 
 use crate::transfer::{Getter, TransferRequest};
 
-/// Where the service for files from elsewhere stands.
+/// The path of the service for files from elsewhere.
 pub const FETCH: &str = "/fetch";
 
-/// How many transfers run at once.
+/// The number of transfers that run at once.
 const RUNNING_MAX: usize = 8;
 
-/// How many transfers are remembered.
+/// The number of transfers that are remembered.
 const TRANSFERS_MAX: usize = 10_000;
 
 /// After how many bytes the state says how far a transfer is.
@@ -50,13 +50,13 @@ pub struct Fetched {
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
-    /// Where it is from.
+    /// Its source.
     pub url: String,
-    /// How it stands.
+    /// Its state.
     pub stage: Stage,
-    /// How many bytes have come.
+    /// The number of bytes that have come.
     pub bytes: u64,
-    /// How many there are, as far as the host has said.
+    /// The number of them, as far as the host has said.
     pub bytes_all: Option<u64>,
     /// Its SHA-256 in hexadecimal, when it is there.
     pub sha256: Option<String>,
@@ -66,13 +66,13 @@ pub struct Transfer {
     /// The host's mark of the version that the bytes are of, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// How often the transfer was taken up again.
+    /// The number of times the transfer was taken up again.
     pub resumed: u32,
-    /// Why it is not there.
+    /// The reason why it is not there.
     pub fault: Option<Fault>,
 }
 
-/// How a transfer stands.
+/// The state of a transfer.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -103,7 +103,7 @@ impl Contract for Fetched {
 pub struct Get {
     /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
     /// The SHA-256 that it must have, in hexadecimal.
     #[serde(default)]
@@ -132,7 +132,7 @@ pub struct Remove {
     pub name: String,
 }
 
-/// How far a transfer is. Sent by the service to itself.
+/// The progress of a transfer. Sent by the service to itself.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -402,7 +402,7 @@ struct Bringing {
     partial: PathBuf,
     is_kept: bool,
     transfer: Transfer,
-    /// How many bytes the state says have come.
+    /// The number of bytes that have come, by the state.
     told: u64,
 }
 
@@ -439,7 +439,7 @@ impl Growing {
     }
 }
 
-/// Why one try has ended.
+/// The reason why one try has ended.
 enum Broken {
     /// Another may bring the rest.
     Again(Fault),

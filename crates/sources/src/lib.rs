@@ -12,8 +12,8 @@
 //! | properties and fingerprints of compounds | [`PubChem`] |
 //!
 //! Deliberately not here: the meaning of a file. Bytes are handed on by the file's name; reading tables is the room of
-//! `data`. Why things are as they are: `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` →
-//! `fetch.rs`, `pubchem.rs`.
+//! `data`. For the reasons, see `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`,
+//! `pubchem.rs`.
 #![forbid(unsafe_code)]
 
 mod allowed;

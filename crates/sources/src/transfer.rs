@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::allowed::{Allowed, Target};
 
-/// How much is brought, and how patiently.
+/// The limits of a transfer: bytes and patience.
 ///
 /// # Example
 /// ```
@@ -30,11 +30,11 @@ use crate::allowed::{Allowed, Target};
 pub struct Bounds {
     /// The largest file, in bytes. Default: 4 GiB.
     pub bytes: u64,
-    /// How many redirections are followed. Default: 5.
+    /// The number of redirections that are followed. Default: 5.
     pub redirects: usize,
-    /// How long a host may send nothing. Default: 60 s.
+    /// The time that a host may send nothing. Default: 60 s.
     pub silence: Duration,
-    /// How often a transfer that brings nothing more is tried again. Default: 5.
+    /// The number of times a transfer that brings nothing more is tried again. Default: 5.
     pub tries: u32,
 }
 

@@ -72,8 +72,8 @@ fn bytes_of<T>(numbers: usize) -> u64 {
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
 }
 
-/// That no folder lists the file. Where no file can be made without a name, it is deleted at once. But some network
-/// file systems rename a deleted file that is open, and others may refuse to delete it.
+/// That no folder lists the file. If no file can be made without a name, it is deleted at once. But some network file
+/// systems rename a deleted file that is open, and others may refuse to delete it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),
@@ -104,7 +104,7 @@ pub struct Writer<T> {
 
 #[allow(clippy::len_without_is_empty)] // it grows
 impl<T: Pod> Writer<T> {
-    /// How many numbers there are so far.
+    /// The number of numbers so far.
     pub fn len(&self) -> usize {
         self.len
     }

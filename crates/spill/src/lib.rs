@@ -36,7 +36,7 @@ pub enum Error {
     /// Not in memory, of which the system gave no more.
     #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
     Memory {
-        /// How many bytes there would have been at this point.
+        /// The number of bytes that there would have been at this point.
         bytes: usize,
     },
 }

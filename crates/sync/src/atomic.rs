@@ -99,7 +99,7 @@ impl Count {
         self.0.store(value, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// The number of them.
     #[inline]
     pub fn get(&self) -> u64 {
         // Relaxed: as in `add`.

@@ -122,7 +122,7 @@ impl Drop for Joined {
     }
 }
 
-/// Which thread this is.
+/// The thread's identity.
 pub fn current_id() -> imp::thread::ThreadId {
     imp::thread::current().id()
 }
@@ -149,7 +149,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// How many threads the machine runs at once; 1 if it will not say.
+/// The number of threads that the machine runs at once; 1 if it will not say.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -21,12 +21,12 @@ const RESUME: &str = "resume";
 /// The field of an order under which a service knows it again.
 const KEY: &str = "key";
 
-/// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by
-/// default.
+/// The longest time that a request to another node may take, if the step does not say. It is the longest that nodes
+/// allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// How long one request waits for a job, here and on another node. Then the answer says how far the job is, and another
-/// request follows.
+/// The time that one request waits for a job, here and on another node. Then the answer says how far the job is, and
+/// another request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -207,7 +207,7 @@ impl Attempt {
     }
 }
 
-/// That of a data set's content; nothing if there is no such data set.
+/// The checksum of a data set's content; nothing if there is no such data set.
 async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<String>, Fault> {
     Ok(datasets.get().await?.datasets.get(name).map(|found| found.checksum.clone()))
 }

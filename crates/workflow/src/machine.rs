@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Node {
     /// The steps that must be done before it, by number.
     pub needs: Vec<usize>,
-    /// How often an item is tried, at least once.
+    /// The number of times an item is tried, at least once.
     pub attempts: u32,
-    /// How many of its items are done side by side, at least one.
+    /// The largest number of its items that are done side by side, at least one.
     pub parallel: usize,
 }
 
@@ -49,7 +49,7 @@ pub enum Event {
     Expanded {
         /// The step.
         step: usize,
-        /// How many.
+        /// Their number.
         items: usize,
     },
     /// The needs of a step could not be worked out.
@@ -84,7 +84,7 @@ pub enum Command {
     Begin {
         /// The item.
         item: Item,
-        /// Which attempt this is.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// Wait before the item is tried again.
@@ -122,7 +122,7 @@ pub enum Outcome {
 /// See [`Machine::resume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Progress {
-    /// How many items each expanded step has, by step.
+    /// The number of items that each expanded step has, by step.
     pub items: BTreeMap<usize, usize>,
     /// The items that are done.
     pub done: BTreeSet<Item>,
@@ -166,7 +166,7 @@ pub struct Machine {
     nodes: Vec<Node>,
     stages: Vec<Stage>,
     parallel: usize,
-    /// Why nothing new begins.
+    /// The reason why nothing new begins.
     stopping: bool,
     outcome: Option<Outcome>,
 }

@@ -125,7 +125,7 @@ pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> 
     }
 }
 
-/// Where data sets are to be brought from and to: the place in the file, and the two nodes.
+/// The source and the target of data sets: the place in the file, and the two nodes.
 fn fetched(
     workflow: &Workflow,
     nodes: &BTreeMap<String, Option<String>>,

@@ -66,7 +66,7 @@ struct Part {
     /// The commands to carry out before any message is heard.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
-    /// How the run is to end, if somebody wishes that.
+    /// The requested end of the run, if somebody has asked for one.
     wish: Option<RunState>,
 }
 

@@ -38,7 +38,7 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Part>);
 
-/// Where values come from.
+/// The sources of values.
 pub(crate) struct Scope<'a> {
     pub(crate) parameters: &'a Value,
     pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,

@@ -32,10 +32,10 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::method::MethodPlan;
 
-/// How many jobs cluster at once: those that the census chooses from, and the one that watches.
+/// The number of jobs that cluster at once: those that the census chooses from, and the one that watches.
 const SIDE_BY_SIDE: usize = 4;
 
-/// How long the services of a node may take to end.
+/// The longest time that the services of a node may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// Whether a demonstration is the workflow of its data set: nothing is said of the method.
@@ -74,7 +74,7 @@ struct Outcome {
     plan: MethodPlan,
     /// Claimed until this is dropped.
     folder: Mutex<Option<Folder>>,
-    /// Why it could not be written: with its exit code, which a fault has not.
+    /// The reason why it could not be written: with its exit code, which a fault has not.
     failure: Mutex<Option<Failure>>,
 }
 

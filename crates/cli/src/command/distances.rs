@@ -111,7 +111,7 @@ fn measure<T: Precision>(
 /// Facts about the values of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairFacts {
-    /// How many pairs have none.
+    /// The number of pairs that have none.
     pub missing: u64,
     /// The largest, 0 if there is none.
     pub largest: f64,

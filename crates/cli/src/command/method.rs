@@ -88,7 +88,7 @@ pub struct Finished<'a> {
     pub fit: &'a dyn Fit,
     /// Warnings for the owner of the data.
     pub warnings: Vec<String>,
-    /// Where the time went until here, in seconds.
+    /// The time spent until here, in seconds, by phase.
     pub phases: Vec<(String, f64)>,
 }
 
@@ -166,7 +166,7 @@ pub fn publish(
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
 }
 
-/// How columns were scaled: as was asked for, or as the preparation chose.
+/// The scale of columns: as the user asked, or as the preparation chose.
 fn scale_of(data: Data<'_>, asked: Frame) -> Scale {
     let origin = if let Data::Rows(rows) = data { rows.origin() } else { None };
     origin.map_or(asked.scale(), |origin| origin.preparation.scale)
@@ -235,7 +235,7 @@ fn fit(
     }
 }
 
-/// Why there is no result. Of a stream, the faults of its rows, which came after the sample.
+/// The reason why there is no result. Of a stream, the faults of its rows, which came after the sample.
 fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
@@ -253,7 +253,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     }
 }
 
-/// Where the results are: a line for the folder, for the page and for the figure.
+/// The paths of the results: a line for the folder, for the page and for the figure.
 fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
     let about = plan.method.about();
     let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);

@@ -27,7 +27,7 @@ use crate::output;
 use crate::plan::shell_word;
 use lehr_methods::numbers::{duration, left_aligned};
 
-/// How long services may take to end.
+/// The longest time that services may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The events while a run is watched.
@@ -147,7 +147,7 @@ async fn start(
     host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
 }
 
-/// How a run is resumed.
+/// How Lehr resumes a run.
 pub struct Again {
     /// The command that does it.
     pub command: String,
@@ -165,7 +165,7 @@ pub struct Session<'a> {
     pub name: &'a str,
     /// The service that runs it.
     pub workflows: Reference<WorkflowState>,
-    /// Where changes are listened to.
+    /// The dispatcher of the listeners for changes.
     pub dispatcher: &'a Dispatcher,
     /// The node where it runs, if that is another.
     pub node: Option<&'a str>,

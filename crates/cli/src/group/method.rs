@@ -61,7 +61,7 @@ struct RowFile {
     path: Option<String>,
     /// The mark at its beginning.
     mark: Mark,
-    /// Which table it takes.
+    /// The table that it takes.
     table: String,
     /// Whether rows have identifiers, which the lead has.
     has_ids: bool,

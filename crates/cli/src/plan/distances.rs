@@ -25,7 +25,7 @@ pub struct DistancesPlan {
     pub input: PathBuf,
     /// Its contents.
     pub holds: Holds,
-    /// How items are compared, and the treatment of equal ones.
+    /// The metric for the items, and the treatment of equal ones.
     pub options: Options,
     /// The character between fields of a table, if it was named.
     pub delimiter: Option<u8>,
@@ -33,7 +33,7 @@ pub struct DistancesPlan {
     pub execution: Execution,
     /// How a number is stored.
     pub element: Element,
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub form: Form,
     /// The folder for the matrix.
     pub out: PathBuf,

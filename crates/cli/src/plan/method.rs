@@ -26,14 +26,14 @@ use crate::resume::{Repeated, checkpoint_of};
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// How many clusters the demonstration looks for.
+/// The number of clusters that the demonstration looks for.
 const DEMO_CLUSTERS: u64 = 20;
 
 /// One run: where the data come from, the method, and where the results go.
 pub struct MethodPlan {
     /// The method.
     pub method: &'static dyn Method,
-    /// Where the data come from.
+    /// The source of the data.
     pub source: Source,
     /// The options of the method: those that were given, or those of the checkpoint.
     pub options: Options,
@@ -41,7 +41,7 @@ pub struct MethodPlan {
     pub resumed: Option<(Vec<u8>, PathBuf)>,
     /// Engine, ranks and threads.
     pub execution: Execution,
-    /// Where the ranks are.
+    /// The layout of the ranks.
     pub layout: Layout,
     /// The folder for results.
     pub out: PathBuf,
@@ -62,7 +62,7 @@ pub struct MethodPlan {
     pub command: String,
 }
 
-/// Where the data come from, and how they are read.
+/// The source of the data, and how they are read.
 pub struct Source {
     /// The file, as typed; of other data, their name.
     pub path: PathBuf,
@@ -72,25 +72,25 @@ pub struct Source {
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
     pub missing: bool,
-    /// How many packed bits its rows have, if it is an array of such.
+    /// The number of packed bits in a row, if it is an array of those.
     pub bits: Option<usize>,
     /// The number of the first column of SVMlight's text, if it is given.
     pub first_column: Option<FirstColumn>,
     /// The table with the weights of rows of bits or of sparse rows, if they have any.
     pub weights_from: Option<PathBuf>,
-    /// Where rows are kept that memory should not hold.
+    /// The folder for rows that are kept on disk.
     pub spill: Option<Spill>,
     /// The space in which rows are compared.
     pub frame: Frame,
-    /// Where known classes of the items of a matrix are.
+    /// The file with known classes of a matrix's items.
     pub classes: Option<ClassSource>,
-    /// How an ordinary table becomes numbers, where anything was said of that.
+    /// How a table with text, dates or gaps becomes numbers, if the user said anything about that.
     pub preparing: Option<Preparing>,
     /// Whether its columns are copied to the results of rows.
     pub append: bool,
 }
 
-/// How an ordinary table becomes numbers.
+/// How a table with text, dates or gaps becomes numbers.
 pub struct Preparing {
     /// The options of the preparation, with columns as they were typed.
     pub wishes: Wishes,

@@ -148,7 +148,8 @@ fn decided(
     }
 }
 
-/// Why a column of numbers says too little for distances: most of its values are missing, or nearly all are one.
+/// The reason why a column of numbers says too little for distances: most of its values are missing, or nearly all are
+/// one.
 ///
 /// Filled values would otherwise make up most of a distance. The few rows that differ from all others would be clusters
 /// of their own.
@@ -203,7 +204,7 @@ fn log_words(facts: &NumberFacts) -> String {
     }
 }
 
-/// Why the logarithm of a column should be taken, if it should.
+/// The reason why the logarithm of a column should be taken, if it should.
 ///
 /// # Example
 /// ```

@@ -21,7 +21,7 @@ use crate::points::Points;
 /// Faults are reported for the rows that are read together: all of them, the first ten in full. Faults that only show
 /// after all rows are reported at the end, such as a weight column of nothing but zeros.
 ///
-/// Where tables with the same header follow each other, as `cat day-*.csv` gives them, it is passed over each time.
+/// If tables with the same header follow each other, as `cat day-*.csv` gives them, the header is skipped each time.
 ///
 /// Memory: the rows of a batch, and a window of 64 KiB; of Parquet a page of each column.
 ///
@@ -108,8 +108,8 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// How much of a file has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much they
-    /// have.
+    /// The part of a file that has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much
+    /// they have.
     pub fn fraction(&self) -> Option<f64> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),

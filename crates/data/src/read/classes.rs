@@ -74,7 +74,7 @@ pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Resul
 }
 
 /// Ids and classes in the order of rows. One id has one class, unless `may_differ` says of all rows that it need not.
-/// Where classes may be missing, they are empty.
+/// Missing classes are empty.
 fn told(
     source: Source<'_>,
     id: &str,

@@ -6,8 +6,8 @@
 //! - **Header.** Whether the first row has names is decided in `header.rs`.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers
 //!   in more than half of all rows although it had none in the first is reported. The others are left out, and reported
-//!   with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows are all gaps is numeric
-//!   too if numbers follow and no text does.
+//!   with a value of each ([`LeftOut`]). If values may be missing, a column whose first rows are all gaps is still
+//!   numeric when numbers follow and no text does.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub const SAMPLE_ROWS: usize = 100;
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
-/// Why a table is not one of numbers as programs write them.
+/// The reason why a table is not one of numbers as programs write them.
 pub(super) enum Refused {
     /// Something is wrong with it.
     Wrong(Error),
@@ -133,11 +133,11 @@ fn begun<'a>(
     Ok((records, sample, table))
 }
 
-/// How the rows of a text are written that is read some at a time, as its first ones show.
+/// The layout of a text's rows, from the first of them, for a text that is read in parts.
 pub(super) struct Written {
     pub delimiter: u8,
     pub quoting: Quoting,
-    /// How many lines stand before the first row.
+    /// The number of lines that stand before the first row.
     pub lines: usize,
     pub has_header: bool,
     pub names: Vec<String>,
@@ -187,7 +187,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// How much of a file has been read.
+    /// The part of a file that has been read.
     pub fn fraction(&self) -> Option<f64> {
         self.records.fraction()
     }

@@ -186,7 +186,7 @@ fn rows_of(bytes: &[u8], scale: f64, name: &str) -> Result<Dissimilarities, Erro
     Dissimilarities::named(items, Form::Full, Values::U16(values), scale, name)
 }
 
-/// Where the array of a header stands: beside it.
+/// The array's path, given its header's: beside it.
 ///
 /// # Errors
 /// Returns [`Error::Format`] if the header names no file of its own folder.

@@ -90,7 +90,7 @@ struct Text {
     ids: Vec<String>,
     /// The line of each id.
     heads: Vec<u64>,
-    /// Where the letters of each line of letters begin, and the line.
+    /// The start of each line of letters, and its line number.
     lines: Vec<(usize, u64)>,
 }
 

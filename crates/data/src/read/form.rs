@@ -26,9 +26,9 @@ pub struct TableForm {
     pub delimiter: Option<char>,
     /// Whether there are names of columns above the values.
     pub header: Option<bool>,
-    /// How characters are stored.
+    /// The character encoding.
     pub encoding: Option<Encoding>,
-    /// How many lines above the header are left out.
+    /// The number of lines above the header that are left out.
     pub skip: Option<usize>,
     /// The sheet of a workbook: its name, or its number counted from 1.
     pub sheet: Option<String>,
@@ -59,7 +59,7 @@ pub enum Ragged {
     Fill,
 }
 
-/// How the characters of a text are stored.
+/// The character encoding of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Encoding {
     /// UTF-8.

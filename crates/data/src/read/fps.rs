@@ -11,7 +11,7 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::Fingerprints;
 use crate::read::source::{Source, foreign_format, open};
 
-/// How a file with a header begins.
+/// The first bytes of a file with a header.
 const MAGIC: &[u8] = b"#FPS";
 
 /// More bits than this are taken for a damaged header.

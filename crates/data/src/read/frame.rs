@@ -506,8 +506,8 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// How many rows at the end are sums of those above, whatever they are called. That is one, or one for each part of the
-/// table and then one for all of it.
+/// The number of rows at the end that are sums of those above, whatever they are called. A table has one such row, or
+/// one for each part and then one for the whole.
 ///
 /// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares
 /// and means have none, and columns with gaps need not.

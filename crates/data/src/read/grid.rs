@@ -1,7 +1,7 @@
 //! The fields of a table as text, before their types are known.
 //!
 //! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
-//! That costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand
+//! This costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand
 //! here as programs write them, with their kind.
 
 use std::collections::BTreeMap;
@@ -27,17 +27,17 @@ pub(super) enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     text: String,
-    /// Where the text of each row begins.
+    /// The offset of each row's text.
     starts: Vec<usize>,
-    /// Where each field ends, counted from the start of its row.
+    /// The end of each field, counted from the start of its row.
     ends: Vec<u32>,
-    /// Where the fields of each row begin among all.
+    /// The index of each row's first field.
     fields: Vec<usize>,
     /// The line or row of the file where each row stands, counted from 1.
     lines: Vec<u64>,
     /// The type of each field, where the file has types.
     kinds: Vec<Kind>,
-    /// How many blank lines stood before a row, where there were some.
+    /// The number of blank lines before a row, where there were some.
     blank: BTreeMap<usize, u64>,
 }
 
@@ -46,7 +46,7 @@ impl Grid {
         self.lines.len()
     }
 
-    /// How many fields a row has.
+    /// The number of fields of a row.
     pub(super) fn width(&self, row: usize) -> usize {
         self.fields.get(row + 1).copied().unwrap_or(self.ends.len()) - self.fields[row]
     }

@@ -6,7 +6,7 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// Which columns the rows have, as messages and results call them.
+/// The names of the rows' columns, as messages and results call them.
 pub(super) struct Layout {
     /// Those of the points, in their order.
     pub columns: Vec<Column>,
@@ -21,7 +21,7 @@ pub(super) struct Layout {
 pub(super) struct Row<'r> {
     /// In the order of the layout.
     pub values: &'r [f64],
-    /// Where nothing stands: of each value, and then of the weight. Empty if there is no such place in the file.
+    /// Whether each value is missing, and then the weight. Empty if there is no such place in the file.
     pub nulls: &'r [bool],
     pub weight: Option<f64>,
     pub id: Option<String>,

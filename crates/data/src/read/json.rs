@@ -14,7 +14,7 @@ use super::source::Source;
 use super::{Dialect, Format};
 use crate::error::{Error, quoted};
 
-/// How deep objects may stand within each other.
+/// The deepest nesting of objects.
 const DEPTH_MAX: usize = 16;
 
 /// Lists of more numbers than this are no columns.

@@ -12,7 +12,7 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// How a file begins.
+/// The first bytes of a file.
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
 /// Longer lines are taken for a file of another kind.

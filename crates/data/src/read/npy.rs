@@ -20,10 +20,9 @@ use crate::read::{SelectedColumns, Selection, half};
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// A header longer than this is not one that any program writes for a plain array.
 const HEADER_BYTES_MAX: usize = 1 << 20;
-/// How many bytes are converted at a time.
+/// The number of bytes that are converted at a time.
 const CHUNK: usize = 1 << 16;
-/// How many values of an array that is stored column after column are held at a time, unless that is less than
-/// [`ROWS_ACROSS`] rows.
+/// The number of values of a column-major array that are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
 /// The least number of rows that are read from a column at a time, so that each access to the disk brings many numbers.
 const ROWS_ACROSS: usize = 512;
@@ -98,7 +97,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { source, header, chosen, done: 0, block, taken: 0, row: 0, values, has_weight: false })
     }
 
-    /// How much of a file has been read.
+    /// The part of a file that has been read.
     pub fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
@@ -180,7 +179,7 @@ pub(super) fn bytes(source: &mut Source<'_>) -> Result<([usize; 2], Vec<u8>), Er
 
 /// The roles of the columns of an array.
 struct Chosen {
-    /// How many columns the array has.
+    /// The number of columns of the array.
     dimension: usize,
     columns: Vec<usize>,
     weights: Option<usize>,
@@ -418,7 +417,7 @@ impl Header {
         }
     }
 
-    /// How many rows there will be, if a file is long enough for the shape in its header; 0 if that is unknown.
+    /// The number of rows to expect, if the file is long enough for the shape in its header; 0 if that is unknown.
     fn rows_there(&self, source: &Source<'_>) -> usize {
         let [rows, dimension] = self.shape;
         source.left().map_or(0, |left| {

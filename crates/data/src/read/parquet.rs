@@ -3,8 +3,8 @@
 //! Values are stored column after column in groups of rows, and become rows block by block. In turns, some thousand
 //! values of each chosen column are read. So no more of a file is held than a block of rows and a page of each column.
 //! [`Parquet`] checks the sizes that a file claims before memory is taken for them. `pages.rs` checks the size of
-//! unpacked pages, `header.rs` reads their headers. Where the library panics, the file is damaged. Read columns of
-//! other types one after the other with [`Parquet::column`].
+//! unpacked pages, `header.rs` reads their headers. If the library panics, the file is damaged. Read columns of other
+//! types one after the other with [`Parquet::column`].
 
 mod file;
 mod header;
@@ -32,7 +32,7 @@ pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 /// The most that a page may take. Writers make pages of about a mebibyte.
 const PAGE_BYTES: u64 = 1 << 30;
 
-/// How many values a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
+/// The number of values that a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
 const BLOCK: usize = 1 << 20;
 const ROWS_MIN: usize = 64;
 const ROWS_MAX: usize = 8192;
@@ -210,7 +210,7 @@ fn is_whole(read: usize, rows: usize, name: &str, column: &Column) -> Result<(),
     Err(told(Refused::Damaged(said), name, Some(column)))
 }
 
-/// How many rows and columns of numbers there are.
+/// The number of rows and columns of numbers.
 pub(super) fn shape(source: &Source<'_>) -> Result<Option<[usize; 2]>, Error> {
     let parquet = open(source)?;
     let numbers = (0..parquet.names().len()).filter(|column| is_number(&parquet.kind(*column))).count();
@@ -367,7 +367,7 @@ struct Block {
     /// Columns of numbers, the weights among them.
     width: usize,
     values: Vec<f64>,
-    /// Where nothing stands, if there is such a place.
+    /// Whether each value is missing; empty if none is.
     nulls: Vec<bool>,
     ids: Vec<String>,
 }
@@ -409,7 +409,7 @@ impl Rows {
         Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false })
     }
 
-    /// How much of the file has been read, in rows.
+    /// The part of the file that has been read, in rows.
     pub fn fraction(&self) -> f64 {
         (self.row as f64 / self.parquet.rows() as f64).min(1.0)
     }

@@ -9,8 +9,8 @@
 //! rows.
 //!
 //! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line
-//! ignored. Where spaces divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes
-//! it, and is no field.
+//! ignored. In a file divided by spaces, a lone `#` before the first record marks it as a header, as NumPy's `savetxt`
+//! writes it, and is no field.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
@@ -20,7 +20,7 @@ use crate::read::source::{HEAD_BYTES, Source};
 pub(crate) const SPACES: u8 = b' ';
 /// A record longer than this is taken for a file that is no table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How many lines are looked at to find the delimiter.
+/// The number of lines that are looked at to find the delimiter.
 const HEAD_LINES: usize = 50;
 
 /// How fields with delimiters in them are written.
@@ -44,12 +44,12 @@ impl Default for Quoting {
 pub(crate) struct Record {
     /// The record's first line, counted from 1.
     pub(crate) line: u64,
-    /// How many blank lines stood between the record before and this one.
+    /// The number of blank lines that stood between the record before and this one.
     pub(crate) blank_lines_before: u64,
     /// Whether it is the first record and a `#` before it says that it is a header.
     pub(crate) is_marked: bool,
     text: String,
-    /// Where each field ends in `text`.
+    /// The end of each field in `text`.
     ends: Vec<usize>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Records<'a> {
         self.delimiter
     }
 
-    /// How much of a file has been read; nothing where nobody knows how long the source is.
+    /// The part of a file that has been read; nothing where nobody knows how long the source is.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
@@ -456,7 +456,7 @@ fn is_number(field: &str, delimiter: u8) -> bool {
 /// The delimiter under which the first lines look most like a table.
 ///
 /// A candidate's score is the number of lines with the most common number of fields (at least two), times the number of
-/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. Where nothing divides the
+/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. If nothing divides the
 /// lines, there is one column, and the answer does not matter.
 pub(crate) fn detect_delimiter(
     head: &[u8],

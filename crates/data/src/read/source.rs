@@ -1,6 +1,6 @@
 //! The bytes of a data source: looked at before they are taken, unpacked where they are gzip, and as text in lines.
 //!
-//! This file handles everything that may surround a file's contents, once for all readers. That is packing
+//! This file handles everything that may surround a file's contents, once for all readers. This covers packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
 //! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows
 //! on demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
@@ -16,9 +16,9 @@ use crate::read::Encoding;
 use crate::read::decode::Decoder;
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
-/// How many bytes are asked for at a time.
+/// The number of bytes that are asked for at a time.
 const CHUNK: usize = 64 * 1024;
-/// How much of a text is looked at to find its line ends.
+/// The part of a text that is looked at to find its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 /// The mark that some programs put before text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -118,7 +118,7 @@ impl<'a> Source<'a> {
         &self.buffer[self.start..]
     }
 
-    /// How many bytes there are behind those that were consumed, if that can be known before they are read.
+    /// The number of bytes behind those that were consumed, if that can be known before they are read.
     pub(crate) fn left(&self) -> Option<u64> {
         self.length.filter(|_| !self.reader.is_packed()).map(|length| length.saturating_sub(self.offset))
     }
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
         File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
-    /// How much of a file has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
+    /// The part of a file that has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
@@ -276,7 +276,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
+/// The reason why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {

@@ -19,10 +19,10 @@ use crate::sparse::{FirstColumn, Sparse};
 /// Longer lines are taken for a file of another kind.
 const LINE_MAX: usize = 1 << 28;
 
-/// How much of a file is looked at to see whether it is one.
+/// The part of a file that is looked at to see whether it is one.
 const LOOKED_AT: usize = 1 << 14;
 
-/// How many rows are asked.
+/// The number of rows that are asked.
 const ROWS_ASKED: usize = 3;
 
 /// Whether a source is called as SVMlight's text is: `.svm`, `.svmlight` or `.libsvm`.

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
-/// How every gzip file begins.
+/// The first bytes of every gzip file.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A fault in the bytes, not in the disk that they come from.

@@ -1,8 +1,8 @@
 //! The ways in which people write values in the cells of a column, and their meaning.
 //!
 //! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them.
-//! Where several do, other columns of the table may show which is meant ([`decide`]). If they show nothing either, the
-//! more usual form is taken and the column is reported as ambiguous.
+//! If several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, the more
+//! usual form is taken and the column is reported as ambiguous.
 
 mod date;
 pub mod gap;
@@ -21,7 +21,7 @@ use number::{Mark, Parts};
 /// The types that the values of a column could have, as far as they have been looked at.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many rows have a value.
+    /// The number of rows that have a value.
     filled: usize,
     /// With a point and with a comma before the fraction.
     readings: [Reading; 2],
@@ -40,7 +40,7 @@ pub(super) struct Survey {
     times: Times,
     /// Up to three distinct values that are not numbers, ignoring case, in order of appearance.
     words: Vec<String>,
-    /// How many rows have nothing at all.
+    /// The number of rows that have nothing at all.
     empty: usize,
     /// Words for a gap that may be texts of the column, as they are written.
     doubtful: Vec<String>,
@@ -126,7 +126,7 @@ pub(super) struct AsNumber {
 /// Numbers in one of the two readings.
 #[derive(Debug, Default)]
 struct Reading {
-    /// How many values are none.
+    /// The number of values that are none.
     misfits: usize,
     /// The row of the first of them.
     misfit: Option<usize>,
@@ -295,7 +295,7 @@ fn is_whole(field: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// How many digits stand before and behind the point of a number that has one and nothing else but a sign.
+/// The number of digits that stand before and behind the point of a number that has one and nothing else but a sign.
 fn pointed(field: &str) -> Option<(usize, usize)> {
     let bytes = field.as_bytes();
     let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);

@@ -31,13 +31,13 @@ pub struct Found<'a> {
     pub clusters: &'a Classes,
     /// The map.
     pub map: &'a Map,
-    /// How far the map is to be trusted.
+    /// The quality of the map.
     pub shepard: &'a Shepard,
     /// Clusters beside known classes, if any are known.
     pub agreement: Option<&'a Agreement>,
     /// The marks of each cluster, where items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
-    /// Where the active items are, where some are known to be.
+    /// The spread of the active items over the clusters, if some are known.
     pub enrichment: Option<&'a Enrichment>,
     /// Warnings for the user.
     pub warnings: &'a [String],

@@ -23,7 +23,7 @@ pub struct Found {
     pub model: Model,
     /// Their profiles.
     pub profiles: Vec<Profile>,
-    /// How long it took.
+    /// The duration.
     pub seconds: f64,
 }
 
@@ -90,7 +90,7 @@ pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Foun
     Ok(())
 }
 
-/// How alike each two views are.
+/// The agreement of each two views.
 pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> {
     let pairs = (0..found.len()).flat_map(|i| (i + 1..found.len()).map(move |j| (i, j)));
     pairs

@@ -81,8 +81,8 @@ impl<N: Number> Sweep<N> {
 /// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at
 /// the cost in `weights`.
 ///
-/// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
-/// and is worth 0.
+/// If end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too, and
+/// is worth 0.
 ///
 /// Cost: query x longest cells of 11 operations on a line; no allocation.
 #[inline(always)]

@@ -18,7 +18,7 @@
 use crate::alignment::{Alignment, Counted, Mode};
 use crate::scoring::Scoring;
 
-/// Where each part stands.
+/// The bit position of each part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     /// Bits of transitions; of columns and those; of matches and those.

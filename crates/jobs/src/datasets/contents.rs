@@ -25,7 +25,7 @@ use crate::table::{Columns, Table};
 #[derive(Debug)]
 pub(crate) struct Contents {
     folder: Option<PathBuf>,
-    /// How much the tables in memory may take.
+    /// The memory that the tables may take.
     memory_bytes: u64,
     held: Mutex<Held>,
     /// Locked as long as this lives, so that a second node does not write here too.
@@ -95,7 +95,7 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Keeps a table. When this returns without a fault, it is there after a crash, if anything is kept.
+    /// Keeps a table. When this returns without a fault, the content survives a crash, if anything is kept.
     ///
     /// # Errors
     /// Returns [`Code::InsufficientResources`].
@@ -401,7 +401,7 @@ impl Sums {
     }
 }
 
-/// How long the record of a piece is.
+/// The length of a piece's record.
 const PIECE: u64 = 16;
 
 /// The pieces in a file of checksums, with where each ends; half a record at the end is none.

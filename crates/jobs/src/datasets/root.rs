@@ -47,7 +47,7 @@ impl Root {
         Ok(file)
     }
 
-    /// Where the system resolves a path beneath a folder in one step, nothing can be exchanged in between.
+    /// If the system resolves a path beneath a folder in one step, nothing can be exchanged in between.
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &Path) -> Result<File, Fault> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};

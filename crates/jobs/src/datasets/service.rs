@@ -23,10 +23,10 @@ use crate::format::{self, Found};
 /// The most bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
-/// How large a table is that leaves the node in one answer; larger ones are read in pieces.
+/// The largest table that leaves the node in one answer; larger ones are read in pieces.
 const TAKEN_BYTES: u64 = 64 << 20;
 
-/// Where data come from and go to, and how much.
+/// The folders that data come from and go to, and their limits.
 ///
 /// # Example
 /// ```
@@ -47,12 +47,12 @@ pub struct Limits {
     pub datasets: usize,
     /// The most bytes of values of one data set. Default: 8 GiB.
     pub dataset_bytes: u64,
-    /// How many times as large as its own bytes an upload may become, unpacked and as values. Default: 100.
+    /// The largest size of an upload, unpacked and as values, as a multiple of its own bytes. Default: 100.
     pub expansion: u64,
-    /// How large an upload may become in any case, however small it is. Default: 64 MiB.
+    /// The size that any upload may reach, however small it is. Default: 64 MiB.
     pub expanded_bytes: u64,
-    /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory.
-    /// Default: 8 GiB.
+    /// The memory that the values of all data sets may take. If the service keeps data on disk, the most recently used
+    /// are also in memory. Default: 8 GiB.
     pub memory_bytes: u64,
 }
 

@@ -29,7 +29,8 @@ impl Values {
     }
 }
 
-/// How many bytes were left when [`Intake::tell`] said so last, for who makes room for values before they are there.
+/// The number of bytes that were left when [`Intake::tell`] said so last, for who makes room for values before they are
+/// there.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 

@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use super::column::{Column, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
 
-/// How many rows are read at once.
+/// The number of rows that are read at once.
 const ROWS: usize = 8192;
 
 impl Room for Left {

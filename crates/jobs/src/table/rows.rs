@@ -21,7 +21,7 @@ pub(crate) const SPARSE: &str = "sparse";
 /// Weights and ids of rows, if there are any.
 type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 
-/// Which columns of a table are the points, their weights and their ids.
+/// The columns of a table that are the points, their weights and their ids.
 ///
 /// # Example
 /// ```
@@ -136,7 +136,7 @@ impl Table {
         Ok(chosen)
     }
 
-    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers
+    /// The rows as points. Where `columns` leaves something open, the table's roles decide; else all columns of numbers
     /// and counts are taken.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ pub struct Fitted {
     pub labels: Vec<u32>,
     /// The outliers, where there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// How surely a row is in its cluster: 1 where k-means put it.
+    /// The certainty that a row is in its cluster: 1 where k-means put it.
     pub probabilities: Vec<f64>,
     /// Weighted mean squared distance, or cost in nats.
     pub objective: f64,
@@ -56,15 +56,15 @@ pub struct Fitted {
     pub warnings: Vec<String>,
     /// The most rows of a rank over the mean.
     pub imbalance: f64,
-    /// How the rows stand to the clusters, once somebody asks.
+    /// The rows' relation to the clusters, computed on request.
     standing: OnceLock<Standing>,
-    /// Which lie out of the ordinary, once somebody asks.
+    /// The outliers, computed on request.
     outlying: OnceLock<Outlying>,
     /// The differences between the clusters, once somebody asks for them.
     explanation: OnceLock<Option<Explanation>>,
 }
 
-/// How a clustering came about.
+/// The history of a clustering.
 #[derive(Debug)]
 pub enum Provenance {
     /// By cooling.
@@ -73,7 +73,7 @@ pub enum Provenance {
     Started(Vec<f64>),
 }
 
-/// How a clustering came about by cooling: fields of [`vector::Model`].
+/// The history of a clustering by cooling: fields of [`vector::Model`].
 #[derive(Debug)]
 pub struct Annealed {
     /// At the last temperature.
@@ -86,7 +86,7 @@ pub struct Annealed {
     pub history: Vec<Step>,
     /// One entry for each division.
     pub splits: Vec<Split>,
-    /// How the number of clusters was chosen, where it was.
+    /// The choice of the number of clusters, if it was made.
     pub number: Option<Number>,
     /// The candidates that the finish compared.
     pub finish: Finish,
@@ -176,7 +176,7 @@ impl Fitted {
         self.centers.chunks_exact(self.dimension)
     }
 
-    /// How the rows stand to the clusters.
+    /// The rows' relation to the clusters.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -339,7 +339,7 @@ impl Fitted {
         Some((heads, number.shortlist().into_iter().map(line).collect()))
     }
 
-    /// How the number of clusters was chosen, where it was.
+    /// The choice of the number of clusters, if it was made.
     pub fn number(&self) -> Option<&Number> {
         self.cooled()?.number.as_ref()
     }
@@ -407,14 +407,14 @@ enum Way<'a> {
     Started { starts: &'a [f64] },
 }
 
-/// How the number of clusters was chosen, where it was.
+/// The choice of the number of clusters, if it was made.
 #[derive(Serialize)]
 struct NumberFacts<'a> {
     clusters: usize,
     reason: String,
     /// The separation that is needed, in nats.
     needed: f64,
-    /// How many rows were looked at, and how many have positive weight.
+    /// The number of rows that were looked at, and how many have positive weight.
     rows: usize,
     rows_of: usize,
     /// The most clusters that could be found, if there may be more.

@@ -1,5 +1,4 @@
-//! How rows stand to the clusters: how far each is from its centre, which cluster is next, and which rows are
-//! outliers.
+//! How rows relate to the clusters: each row's distance from its centre, the next cluster, and the outliers.
 
 use lehr_mining::vector::{Input, OUTLIER};
 
@@ -8,7 +7,7 @@ use crate::numbers::significant;
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// How many interquartile ranges above the upper quartile a distance is out of the ordinary (Tukey's far out).
+/// A distance is out of the ordinary this many interquartile ranges above the upper quartile (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
 /// Clusters of fewer rows have no quartiles of their own.
 const ROWS_OF_QUARTILES: usize = 20;

@@ -72,7 +72,7 @@ impl Items {
         }
     }
 
-    /// How many there are.
+    /// The number of them.
     pub fn len(&self) -> usize {
         match self {
             Items::Sequences(sequences) => sequences.len(),

@@ -33,7 +33,7 @@ pub struct Rule {
     pub conditions: Vec<String>,
     /// The cluster that most of its rows are of.
     pub cluster: usize,
-    /// How many rows it holds for.
+    /// The number of rows that it holds for.
     pub rows: usize,
     /// The share of them that are of that cluster.
     pub purity: f64,
@@ -50,7 +50,7 @@ enum Test {
 struct Split {
     column: usize,
     test: Test,
-    /// Where rows without a value go.
+    /// The branch for rows without a value.
     takes_gaps: bool,
     gain: f64,
 }

@@ -1,10 +1,10 @@
 //! The largest eigenvalue of a symmetric operator known only by its product with a vector.
 //!
 //! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
-//! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. Where the
-//! largest lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all rows
-//! or a reading of a matrix, so steps must be saved. That is also why many operators climb side by side: one pass gives
-//! a product to each.
+//! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. If the largest
+//! eigenvalues lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all
+//! rows or a reading of a matrix, so steps must be saved. This is also the reason why many operators climb side by
+//! side: one pass gives a product to each.
 
 use lehr_numerics::factor::eigenpairs;
 

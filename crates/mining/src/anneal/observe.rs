@@ -36,7 +36,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// How far an annealed run is whose last temperature this is.
+    /// The progress of an annealed run whose last temperature this is.
     pub(crate) fn progress(&self, stage: Stage, sweeps: u64, fraction: f64) -> Progress {
         let mut figures = vec![("clusters", self.clusters as f64), ("sweeps", sweeps as f64)];
         // Later the last temperature is behind: what it was is no news.

@@ -1,4 +1,4 @@
-//! How long each number of clusters lasts while the temperature falls, and the number that this suggests.
+//! The persistence of each number of clusters while the temperature falls, and the number that this suggests.
 
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// lasts a sixth of that.
 const CLEAR: f64 = std::f64::consts::LN_2;
 
-/// How long a number of components persisted.
+/// The persistence of a number of components.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     /// The number of components.

@@ -41,7 +41,7 @@ pub(crate) trait Fit<M: Resumable>: Send {
     fn is_done(&self) -> bool;
     /// The name of the next step in timers and traces.
     fn phase(&self) -> &'static str;
-    /// Where the run is, for its observer.
+    /// The run's progress, for its observer.
     fn progress(&mut self) -> Progress;
     /// One step, such as a temperature or a group of trials. If it fails, the remaining state is of no use.
     fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;

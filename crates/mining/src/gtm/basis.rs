@@ -37,7 +37,7 @@ impl Grid {
         self.basis.pow(self.latent as u32) + 1
     }
 
-    /// Where a node is: coordinates beyond the map's dimensions are 0. The last axis runs fastest.
+    /// The position of a node: coordinates beyond the map's dimensions are 0. The last axis runs fastest.
     pub fn node(&self, k: usize) -> [f64; 3] {
         at(k, self.nodes, self.latent)
     }

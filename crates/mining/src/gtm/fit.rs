@@ -142,7 +142,7 @@ impl<'a> Problem<'a> {
         self.frame.fitted(&images)
     }
 
-    /// How much of a principal axis is in the images of the nodes: 1 in the plane itself.
+    /// The part of a principal axis that is in the images of the nodes: 1 in the plane itself.
     fn share(&self, images: &[f64], axis: usize, of: &Axis) -> f64 {
         let along: f64 = images
             .chunks_exact(of.direction.len())

@@ -159,7 +159,7 @@ impl Map {
         self.weights.len() + 1
     }
 
-    /// Where node `k` is on the map, -1 to 1 along each axis. The last axis runs fastest.
+    /// The position of node `k` on the map, -1 to 1 along each axis. The last axis runs fastest.
     ///
     /// # Panics
     /// Panics if there is no such node.
@@ -173,7 +173,7 @@ impl Map {
         self.noise
     }
 
-    /// Where a place of the map is in the space of the data.
+    /// The image of a map position in the space of the data.
     ///
     /// # Panics
     /// Panics if `place` has not as many coordinates as the map has dimensions.
@@ -184,8 +184,8 @@ impl Map {
         image
     }
 
-    /// How much the map is stretched at a place. It is the length, area or volume in the space of the data over that on
-    /// the map: `sqrt det(J J')` with `J = dy/dz`.
+    /// The stretch of the map at a place. It is the length, area or volume in the space of the data over that on the
+    /// map: `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
     /// Panics if `place` has not as many coordinates as the map has dimensions.
@@ -211,7 +211,7 @@ impl Map {
         volume
     }
 
-    /// Where on the map rows come from, with the map as it is. The rows' weights do not matter.
+    /// The rows' positions on the map, with the map as it is. The rows' weights do not matter.
     ///
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
@@ -248,9 +248,9 @@ impl Map {
         Ok(projection)
     }
 
-    /// How well the map is laid out, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on the
-    /// map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for a
-    /// map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
+    /// The topological order of the map, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on
+    /// the map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for
+    /// a map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());

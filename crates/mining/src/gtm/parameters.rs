@@ -16,7 +16,7 @@ const MOST_NODES: usize = 10_000;
 /// The most basis functions, the constant not counted: every rank factors a matrix of so many rows in every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
-/// Where a map begins. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
+/// The start of a map. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -36,8 +36,8 @@ impl fmt::Display for Start {
     }
 }
 
-/// How to fit a map. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It starts from
-/// either beginning, and keeps the fit with the higher likelihood.
+/// The parameters of a map's fit. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It
+/// starts from either beginning, and keeps the fit with the higher likelihood.
 ///
 /// # Example
 /// ```
@@ -62,7 +62,7 @@ pub struct Parameters {
     /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1.
     /// More makes a stiffer map.
     pub regularisation: f64,
-    /// Where the map begins. Default: none, which is both, one after the other: the end of more likelihood is kept
+    /// The start of the map. Default: none, which is both, one after the other: the end of more likelihood is kept
     /// ([`super::Model::candidates`] has both).
     pub start: Option<Start>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.

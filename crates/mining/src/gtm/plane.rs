@@ -1,7 +1,7 @@
 //! The principal axes of the rows: where a map is laid out, and when it begins to unfold.
 //!
 //! Columns are divided by the root of their weight, which is the same for all where no cell is missing. The matrix is
-//! then the one whose eigenvalue decides the stability of a collapsed map. That holds with missing values too, because
+//! then the one whose eigenvalue decides the stability of a collapsed map. This holds with missing values too, because
 //! a missing cell adds nothing to any product. `docs/design/gtm.md` has the formula.
 
 use lehr_numerics::factor::{eigenpairs, orient};

@@ -22,7 +22,7 @@ pub enum Sweeps {
     Plain,
 }
 
-/// How to cluster by k-means.
+/// The parameters of k-means.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ pub enum Sweeps {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// How many starts, of which the best is kept; at least 1. Default: 10.
+    /// The number of starts, of which the best is kept; at least 1. Default: 10.
     pub starts: usize,
     /// The most sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
@@ -48,7 +48,7 @@ pub struct Parameters {
     pub sweeps: Sweeps,
     /// Default: double.
     pub precision: Precision,
-    /// Where the one start begins, K x D, row-major, in the unit of the points; `starts` and `seed` say nothing then.
+    /// The initial centres, K x D, row-major, in the unit of the points; `starts` and `seed` then have no effect.
     /// Default: none, and centres are drawn.
     // Left out where there are none, so that checkpoints from before it was there are gone on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// How many starts there are.
+    /// The number of starts.
     pub(super) fn begun(&self) -> usize {
         if self.centers.is_some() { 1 } else { self.starts }
     }

@@ -64,13 +64,13 @@ impl<T: Real> Near<T> {
     }
 }
 
-/// Where the random numbers of some draws come from.
+/// The source of random numbers for some draws.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub seed: u64,
     pub purpose: &'static str,
-    /// How many centres were drawn from them before. Each has as many numbers set apart as it can take, so that draws
-    /// share none.
+    /// The number of centres that were drawn from them before. Each has as many numbers set apart as it can take, so
+    /// that draws share none.
     pub drawn: u64,
 }
 
@@ -174,7 +174,7 @@ fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// How many of the centres the leaves have taken into account.
+    /// The number of centres that the leaves have taken into account.
     known: usize,
     /// Leaves of a group.
     group: usize,
@@ -223,7 +223,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
     }
 }
 
-/// Which of some shares a number in [0, 1) falls on; never on one of 0.
+/// The share that a number in [0, 1) falls on; never one of 0.
 fn pick(shares: &[f64], number: f64) -> usize {
     let target = number * shares.iter().sum::<f64>();
     let mut sum = 0.0;
@@ -382,7 +382,7 @@ impl<T: Scalar> Round for LeavesRound<'_, T> {
     }
 }
 
-/// Which row of its leaf a number falls on, for each of some leaves.
+/// The row of its leaf that a number falls on, for each of some leaves.
 struct RowsRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,

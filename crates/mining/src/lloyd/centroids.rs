@@ -63,7 +63,7 @@ pub struct Assignment {
     /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
     /// the membership in the noise component.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli
+    /// The distance, in the unit of the points; of an outlier, the distance to the nearest centre. With a Bernoulli
     /// cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
     pub distances: Vec<f64>,
 }

@@ -141,9 +141,9 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
 
 /// The centres that sparse rows are compared with at the end, in double precision.
 pub(crate) struct SparseCenters<'a> {
-    /// Which is nearest.
+    /// The nearest centre.
     side_by_side: HardSparseCenters<f64>,
-    /// How far away it is.
+    /// The distance to it.
     distances: Vec<SparseDistance<'a>>,
 }
 
@@ -191,7 +191,7 @@ pub(crate) struct LabelRound<'a, T: Scalar> {
     pub cells: &'a LeafCells<Labelled>,
 }
 
-/// Where the rows that are labelled together stand in the input, and their labels.
+/// The rows that are labelled together, by their places in the input, and their labels.
 struct Labelling<'w> {
     rows: &'w [u32],
     /// The box that holds them, if there is one.
@@ -450,7 +450,7 @@ mod tests {
         }
     }
 
-    /// Where centres are at the end, and the labels.
+    /// The centres at the end, and the labels.
     fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
         let rows = Rows::<f64>::new(input).unwrap();
         let stored = |(index, y): (usize, &f64)| (y - rows.units.origin[index % rows.dimension]) / rows.units.length;

@@ -30,7 +30,7 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     side_by_side: HardSideBySide<T>,
 }
 
-/// When sweeps end, beside at a fixed point.
+/// The condition that ends sweeps, beside a fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub sweeps: u64,

@@ -7,8 +7,8 @@ use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
-/// How many numbers a pass has for a centre: mass, moments and cost, in stored units, and how many rows are nearest to
-/// it.
+/// The number of values that a pass keeps for a centre: mass, moments and cost, in stored units, and the number of rows
+/// nearest to it.
 pub(super) fn numbers(dimension: usize) -> usize {
     Kind::Centers.len(dimension) + 1
 }

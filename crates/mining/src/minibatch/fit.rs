@@ -69,7 +69,7 @@ pub struct Stream {
     warnings: Vec<String>,
 }
 
-/// Where batches come from, and who watches.
+/// The source of batches, and the observer.
 pub(super) struct Fit<'a> {
     pub source: &'a mut dyn Source,
     pub parameters: &'a Parameters,
@@ -246,7 +246,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Where the stream stands. Each batch is gone over once.
+    /// The position in the stream. Each batch is gone over once.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
         vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::Precision;
 
-/// How to cluster a stream by mini-batches.
+/// The parameters of mini-batch clustering.
 ///
 /// # Example
 /// ```

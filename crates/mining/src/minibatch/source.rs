@@ -25,7 +25,7 @@ pub trait Source {
     /// A fault in them, which ends the run.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
 
-    /// How much of the stream has been given, 0 to 1; `None` if nobody knows.
+    /// The part of the stream that has been given, 0 to 1; `None` if nobody knows.
     fn fraction(&self) -> Option<f64> {
         None
     }

@@ -1,5 +1,4 @@
-//! How well a mixture accounts for its rows, and at which price: the figures by which numbers of components are
-//! compared.
+//! The criteria that compare numbers of components: the fit of a mixture to its rows, and its penalty.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};

@@ -24,7 +24,7 @@ const MOST_SCORES: usize = 256;
 /// are quotients of its derivatives.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
-/// Where one component becomes two.
+/// The temperature at which one component becomes two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Critical {
     /// A pure number: 1 is ordinary EM. Two components that begin as one stay one above it.

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::input::Input;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// The components, in the units of the points.

@@ -77,7 +77,7 @@ pub struct State {
     centers: Vec<f64>,
     /// The way that is taken, counting from 0.
     way: usize,
-    /// Where the present fit is.
+    /// The state of the present fit.
     gaussians: Option<Gaussians>,
     /// The objective per unit of weight before each sweep of the present fit.
     ascent: Vec<f64>,
@@ -115,7 +115,7 @@ pub(crate) struct Fitted {
     pub criteria: Criteria,
 }
 
-/// How wide the columns are, in stored units.
+/// The width of the columns, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     /// One for each column.

@@ -99,8 +99,8 @@ impl Gaussians {
     /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column;
     /// none: points).
     ///
-    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. That is all that the
-    /// clouds change in the pass; the M-step adds them to the covariances.
+    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. The clouds change
+    /// nothing else in the pass; the M-step adds them to the covariances.
     ///
     /// # Errors
     /// The number of a component whose covariance is not positive definite.

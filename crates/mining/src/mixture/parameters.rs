@@ -69,7 +69,7 @@ impl fmt::Display for Covariance {
     }
 }
 
-/// How to fit a mixture. The default chooses the number of components by BIC.
+/// The parameters of a mixture's fit. The default chooses the number of components by BIC.
 ///
 /// # Example
 /// ```

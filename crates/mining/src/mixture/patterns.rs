@@ -20,7 +20,7 @@ pub(crate) struct Group {
     pub observed: Vec<usize>,
     /// The observed cells of the rows, in stored units; `None` if no column is observed.
     pub tiles: Option<Tiles<f64>>,
-    /// Where the rows stand in the input.
+    /// The rows' places in the input.
     pub rows: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct PatternLeaf {
 }
 
 impl PatternLeaf {
-    /// Where the rows stand in the input, those that count first.
+    /// The rows' places in the input, those that count first.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().chain(&self.bystanders).flat_map(|group| group.rows.iter().copied())
     }

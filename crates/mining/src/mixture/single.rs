@@ -9,7 +9,7 @@ use super::table::Table;
 use crate::Error;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// When it is found.
+/// The time at which it is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SingleEnd {
     /// The log-likelihood per unit of weight has no more than this still to gain.

@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
         Ok(Self { input, rows, patterns, empty_rows })
     }
 
-    /// How much more a log-likelihood per unit of weight is in stored units than in the input's.
+    /// The difference of a log-likelihood per unit of weight in stored units from that in the input's.
     pub fn log_unit(&self) -> f64 {
         let cells = match &self.patterns {
             Some(patterns) => patterns.cells / self.rows.total_weight,
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
         there as f64 * ln(self.rows.units.length)
     }
 
-    /// Where the rows of a leaf stand in the input, those that count first.
+    /// The places of a leaf's rows in the input, those that count first.
     pub fn rows_of(&self, leaf: usize) -> Vec<u32> {
         match &self.patterns {
             Some(patterns) => patterns.leaves[leaf].rows().collect(),

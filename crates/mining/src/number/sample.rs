@@ -25,9 +25,9 @@ pub(crate) struct Sample {
     pub dimension: usize,
     /// One input unit in units of the sample.
     pub length: f64,
-    /// How many rows of positive weight the input has.
+    /// The number of rows of positive weight in the input.
     pub rows_of: usize,
-    /// Where the origin of the input is.
+    /// The origin of the input, in the sample's coordinates.
     origin: Vec<f64>,
     /// Whether all rows are equally far from the origin: positions on the globe, and rows scaled to length 1.
     is_on_sphere: bool,
@@ -132,7 +132,7 @@ impl Sample {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
@@ -146,7 +146,7 @@ impl Sample {
         self.is_on_sphere.then_some(&self.origin)
     }
 
-    /// Where a position of the input is.
+    /// The sample's coordinates for a position of the input.
     pub fn image(&self, position: &[f64]) -> Vec<f64> {
         let mut image = vec![0.0; self.dimension];
         if position.len() == self.dimension {
@@ -172,7 +172,7 @@ impl Sample {
     }
 }
 
-/// Where many columns go to when they are projected on fewer.
+/// The random numbers that project many columns on fewer.
 fn projection() -> Stream {
     Stream::new(0, "columns projected on fewer")
 }

@@ -219,7 +219,7 @@ impl<'a> Circle<'a> {
         libm::atan2(y, x)
     }
 
-    /// Where a row is: the centres are at -1/2 and 1/2.
+    /// The position of a row: the centres are at -1/2 and 1/2.
     fn place(&self, values: &[f64]) -> f64 {
         (self.angle(values) - self.angles[0]) / (self.angles[1] - self.angles[0]) - 0.5
     }

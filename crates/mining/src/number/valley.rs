@@ -2,10 +2,10 @@
 //! assumption on the density.
 //!
 //! The most likely density that rises to one mode and falls from it is, left of the mode, the isotonic regression of
-//! the counts. That is blocks of equal means, pooled where neighbours violate the order. On the right it is the mirror
-//! image. The most likely density with a valley at a cut is the most likely one-mode density on either side of it.
-//! Twice as many shapes always fit better; [`NEEDED`](super::NEEDED) was measured to tell how much better
-//! they fit without cause.
+//! the counts. The result is blocks of equal means, pooled where neighbours violate the order. On the right it is the
+//! mirror image. The most likely density with a valley at a cut is the most likely one-mode density on either side of
+//! it. Twice as many shapes always fit better; [`NEEDED`](super::NEEDED) was measured to tell how much better they fit
+//! without cause.
 
 use lehr_numerics::elementary::ln;
 

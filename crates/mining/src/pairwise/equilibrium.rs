@@ -11,7 +11,7 @@ use crate::matrix::Opened;
 use crate::round::{Execution, Program, Rounds, drive};
 use crate::vector::Mode;
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// One item for each component, counted from 0: memberships start from the dissimilarities to them.

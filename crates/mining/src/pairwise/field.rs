@@ -25,7 +25,7 @@ use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 /// A row that knows less than this share of a component's members takes the component's own mean for its own.
 const LEAST_KNOWN: f64 = 1e-6;
 
-/// How many figures a soft round has.
+/// The number of figures of a soft round.
 const FIGURES: usize = 6;
 
 /// The figures of a soft round, per unit of weight.
@@ -131,7 +131,7 @@ struct MeanRound<'a, T: Real> {
     columns: &'a Columns<T>,
     memberships: &'a [f64],
     masses: &'a [f64],
-    /// Where all ranks are to be given the means.
+    /// The side to gather the means on, if all ranks are to get them.
     gather: Option<Side>,
 }
 
@@ -225,7 +225,7 @@ pub(crate) struct Softly<'a> {
     pub log_priors: &'a [f64],
     pub temperature: f64,
     pub pushes: &'a [Push],
-    /// How many sweeps before this one have left their fields with the leaves, to compare with.
+    /// The number of sweeps before this one that have left their fields with the leaves, to compare with.
     pub known: usize,
     /// Whether to go half the way only.
     pub is_damped: bool,

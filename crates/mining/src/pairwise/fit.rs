@@ -25,7 +25,7 @@ const PLAIN_TOLERANCE: f64 = 1e-2;
 /// At the final temperature the answer is read off.
 const LAST_TOLERANCE: f64 = 1e-8;
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Growing,
@@ -147,7 +147,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         (labels.clone(), *count)
     }
 
-    /// When growth ends.
+    /// The limits of growth.
     fn limits(&self) -> Limits {
         let (parameters, items) = (self.parameters, self.problem.items());
         let last = parameters.stop_temperature.map(|temperature| temperature / self.problem.matrix.unit);

@@ -22,7 +22,7 @@ pub struct Cluster {
     pub weight: f64,
     /// The item whose mean dissimilarity to the cluster is least (the medoid), the first of equals.
     pub medoid: usize,
-    /// That mean.
+    /// The mean.
     pub medoid_mean: f64,
     /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
     /// and 75 % of its weight.
@@ -58,7 +58,7 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry for each division, in their order.
     pub splits: Vec<Split>,
-    /// Where the number of clusters was not given.
+    /// The choice of the number of clusters, if it was not given.
     pub suggestion: Option<Suggestion>,
     /// The candidates that the finish compared.
     pub finish: Finish,

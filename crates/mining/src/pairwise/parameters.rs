@@ -9,14 +9,14 @@ use crate::Error;
 /// The most components while the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
-/// How dissimilarities are clustered. The end is a number of clusters, a temperature, or, without either, the number
-/// that lasts longest.
+/// The parameters of pairwise clustering. The end is a number of clusters, a temperature, or, without either, the
+/// number that lasts longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// How many clusters, at least 1. Default: none given.
+    /// The number of clusters, at least 1. Default: none given.
     pub clusters: Option<usize>,
-    /// Where cooling ends, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
+    /// The final temperature, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
     /// Default: none given.
     pub stop_temperature: Option<f64>,
     /// The most clusters where their number is not given. Default: 20, or as many as items with a final temperature.

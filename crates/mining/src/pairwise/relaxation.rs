@@ -22,11 +22,11 @@ pub(crate) struct Relaxation {
     last: f64,
     /// The mean square of the change before the latest.
     step: f64,
-    /// How often the free energy rose.
+    /// The number of times the free energy rose.
     rises: usize,
-    /// How many sweeps, or the end of a jump, left fields to compare with.
+    /// The number of sweeps, or the end of a jump, that left fields to compare with.
     known: usize,
-    /// How far the jump before the latest sweep went.
+    /// The length of the jump before the latest sweep.
     jumped: Option<f64>,
     longest: f64,
     /// The logarithms of the priors of the last three fields, the latest first.
@@ -51,7 +51,7 @@ impl Relaxation {
         self.known
     }
 
-    /// For squared distances a sweep is one of EM, and cannot raise the free energy. Where dissimilarities are no
+    /// For squared distances a sweep is one of EM, and cannot raise the free energy. If dissimilarities are no
     /// distances, sweeps of all items at once may swing.
     pub fn is_swinging(&self) -> bool {
         self.rises >= 2

@@ -18,7 +18,8 @@ const MOST_SWEEPS: u64 = 500;
 /// Components whose fields differ by less than this share of the temperature, root mean square over their members, are
 /// copies of one.
 const MERGE_RADIUS: f64 = 0.04;
-/// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
+/// The step by which the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a
+/// deviation.
 const DISPLACEMENT: f64 = 0.1;
 /// A component with less than this share of the whole has died: its memberships are the floor of the exponentials.
 const DEAD: f64 = 1e-280;
@@ -28,7 +29,7 @@ const LEAST_DIVIDED: f64 = 1e-9;
 /// The state that is annealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components {
-    /// How many there are.
+    /// The number of them.
     pub count: usize,
     /// N x K; those of an item add up to 1.
     pub memberships: Vec<f64>,

@@ -49,7 +49,7 @@ impl Heeded<'_> {
         self.round.key_len() >= self.round.len()
     }
 
-    /// Where it stands how many leaves were left out: behind the round's numbers, in a key of its own if the round has
+    /// The position of the number of skipped leaves: behind the round's numbers, in a key of its own if the round has
     /// several.
     fn mark(&self) -> Option<Range<usize>> {
         self.interrupt?;

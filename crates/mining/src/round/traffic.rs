@@ -62,7 +62,7 @@ impl<P: Program> Program for Counted<'_, P> {
 struct Counting<'a> {
     rounds: &'a mut dyn Rounds,
     count: &'a Count,
-    /// How many this rank has made.
+    /// The number that this rank has made.
     gatherings: usize,
 }
 

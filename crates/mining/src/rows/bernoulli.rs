@@ -37,7 +37,7 @@ pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_)
     (constant, frequencies.iter().map(term))
 }
 
-/// How far apart two frequencies of a column are: the square of their difference over the larger of their variances. To
+/// The distance of two frequencies of a column: the square of their difference over the larger of their variances. To
 /// second order it is the sum of the two divergences of one from the other. At least four times the square.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }

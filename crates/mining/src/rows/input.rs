@@ -55,7 +55,7 @@ impl<'a> From<&'a Sparse> for Input<'a> {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl<'a> Input<'a> {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Input::Numbers(points) => points.len(),
@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         match self {
             Input::Numbers(points) => points.dimension(),

@@ -1,4 +1,4 @@
-//! Which leaf each row is in, and the order of the leaves.
+//! The leaf of each row, and the order of the leaves.
 //!
 //! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves
 //! are cut. Each leaf has its share of them as *bystanders*, which are only labelled at the end.
@@ -115,7 +115,7 @@ impl Deal {
     }
 }
 
-/// How many values of a row are kept.
+/// The number of values of a row that are kept.
 fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }

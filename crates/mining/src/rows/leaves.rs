@@ -24,7 +24,7 @@ pub(crate) struct Leaf<T: Real> {
     pub store: RowStore<T>,
     /// Least, then greatest value of each coordinate; nothing for bits and sparse rows.
     pub bounds: Vec<f64>,
-    /// Where the rows stand in the input.
+    /// The rows' places in the input.
     pub rows: Vec<u32>,
     /// Rows of weight 0, to be labelled only.
     pub bystanders: Option<RowStore<T>>,

@@ -2,9 +2,9 @@
 //!
 //! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel
 //! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. So are those
-//! that decide by a distance itself: spreads, starts of k-means, membership within a radius. Where a row is not 0 there
-//! is a difference. All columns where it is 0 are together the empty row's sum, less the few in which this row is not
-//! empty. These are the same numbers, so that nothing is lost where they are taken away again in twice the precision.
+//! that decide by a distance itself: spreads, starts of k-means, membership within a radius. A row differs where it is
+//! not 0. All columns where it is 0 are together the empty row's sum, less the few in which this row is not empty.
+//! These are the same numbers, so that nothing is lost where they are taken away again in twice the precision.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;

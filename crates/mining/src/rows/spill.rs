@@ -8,7 +8,7 @@ use lehr_spill::{Slab, Writer};
 use super::store::RowStore;
 use crate::Error;
 
-/// Where stores are put, one after the other.
+/// The writer of stores, one after the other.
 pub(super) enum SpillWriter<T: Real> {
     Memory,
     File(Writer<T::Line>),

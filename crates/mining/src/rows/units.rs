@@ -104,7 +104,7 @@ pub(super) struct Survey {
     pub row_weight: f64,
     /// The weighted mean of each column.
     pub means: Vec<f64>,
-    /// How far a coordinate is from the mean at most.
+    /// The largest distance of a coordinate from the mean.
     pub deviation: f64,
 }
 

@@ -48,7 +48,7 @@ impl UsedColumns {
         Some(Self { rows: compact.with_name(rows.name()), used, dimension })
     }
 
-    /// How many columns there were.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.dimension
     }

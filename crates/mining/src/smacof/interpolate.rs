@@ -2,9 +2,8 @@
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
 //! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
-//! the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a
-//! plane (a line), both mirror images are started from and the better is kept. Items do not see each other, so ranks
-//! share nothing.
+//! the start is trilateration: differences of the squared equations are linear in x. If the neighbours lie in a plane
+//! (a line), both mirror images are tried and the better is kept. Items do not see each other, so ranks share nothing.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -33,7 +32,7 @@ impl Default for Interpolation {
     }
 }
 
-/// Where new items are.
+/// The positions of new items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     /// Coordinates of a position.

@@ -116,7 +116,7 @@ impl Map {
         RowMajor::new(&self.positions, self.dimension).row(item)
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.positions.len() / self.dimension
     }

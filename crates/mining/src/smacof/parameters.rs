@@ -9,7 +9,7 @@ use crate::Error;
 /// The most dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
-/// Where an embedding starts from.
+/// The start of an embedding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
     /// Classical scaling (Torgerson): the leading eigenvectors of the centred squares.
@@ -19,7 +19,7 @@ pub enum Start {
     Random,
 }
 
-/// How pairs are weighted by their own dissimilarity.
+/// The pair weights as a function of the dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weighting {
     /// All alike.
@@ -32,18 +32,18 @@ pub enum Weighting {
     InverseSquare,
 }
 
-/// How an embedding is made.
+/// The parameters of an embedding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// Dimensions of the map, 1 to 64. Default: 2.
     pub dimension: usize,
-    /// Where it starts, unless the input has positions. Default: classical scaling.
+    /// The start, unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// How many random starts are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are tried
-    /// once.
+    /// The number of random starts that are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are
+    /// tried once.
     pub starts: usize,
-    /// How pairs are weighted. Default: alike.
+    /// The weights of pairs. Default: alike.
     pub weighting: Weighting,
     /// Whether targets are annealed (DA-SMACOF). Default: no.
     pub annealed: bool,

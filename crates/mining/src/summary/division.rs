@@ -128,7 +128,7 @@ impl<'a> Division<'a> {
         division
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }

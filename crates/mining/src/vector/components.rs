@@ -61,7 +61,7 @@ impl Components {
         RowMajor::new(&self.directions, self.dimension).row(k)
     }
 
-    /// How far apart two centres are as `column` says it of each coordinate.
+    /// The distance of two centres, as `column` measures each coordinate.
     fn apart(&self, a: usize, b: usize, column: impl Fn(f64, f64) -> f64) -> f64 {
         self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
@@ -164,7 +164,7 @@ impl Components {
     }
 }
 
-/// How far apart two coordinates are, by their squared difference.
+/// The distance of two coordinates, by their squared difference.
 pub(crate) fn squared(a: f64, b: f64) -> f64 {
     (a - b) * (a - b)
 }

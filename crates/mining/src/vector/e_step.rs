@@ -45,7 +45,7 @@ impl<T: Real> SoftRound<'_, T> {
     }
 }
 
-/// How many numbers of a [`SoftRound`] come before those of the centres.
+/// The number of numbers of a [`SoftRound`] that come before those of the centres.
 pub(crate) fn totals(has_sponge: bool) -> usize {
     if has_sponge { TOTALS + SOAKED } else { TOTALS }
 }
@@ -275,8 +275,8 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
     }
 }
 
-/// Finds the centres that can matter to some row in a box. That is all except those with a score more than `cut` below
-/// another's everywhere in it.
+/// Finds the centres that can matter to some row in a box. These are all except those with a score more than `cut`
+/// below another's everywhere in it.
 ///
 /// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate
 /// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box says nothing

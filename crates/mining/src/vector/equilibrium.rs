@@ -7,7 +7,7 @@ use crate::anneal::System;
 use crate::round::{Execution, Program, Rounds, drive};
 use crate::rows::{Cost, FARTHEST, Input, Rows};
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// K x D, row-major, in the unit of the points. Priors start equal.

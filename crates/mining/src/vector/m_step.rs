@@ -38,7 +38,7 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bern
     largest
 }
 
-/// How stable a component is.
+/// The stability of a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Stability {
     /// The temperature below which the component divides: twice the leading eigenvalue of its covariance.

@@ -50,7 +50,7 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry for each division, in their order.
     pub splits: Vec<Split>,
-    /// How the number of clusters was chosen, where neither it nor a final temperature was given.
+    /// The choice of the number of clusters, if neither it nor a final temperature was given.
     pub number: Option<Number>,
     /// The candidates that the finish compared.
     pub finish: Finish,
@@ -178,7 +178,7 @@ impl Model {
     }
 }
 
-/// How many different rows of positive weight there are; `most` if there are as many or more.
+/// The number of different rows of positive weight; `most` if there are as many or more.
 fn distinct_positions(input: Input<'_>, most: usize) -> usize {
     let mut seen = HashSet::new();
     for row in (0..input.len()).filter(|&row| input.weight(row) > 0.0) {

@@ -9,10 +9,10 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
 
-/// How many clusters a run is expected to have where a temperature ends it.
+/// The number of clusters that a run is expected to have where a temperature ends it.
 const EXPECTED: usize = 32;
 
-/// How to anneal. The default chooses the number of clusters.
+/// The parameters of annealing. The default chooses the number of clusters.
 ///
 /// Without `clusters`, `stop_temperature` and `stop_length` the number is chosen. It is the largest at which the
 /// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
@@ -53,8 +53,8 @@ pub struct Parameters {
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
     /// The number of unsuccessful swaps before the finish gives up those that look best, in multiples of the number of
-    /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
-    /// as elsewhere with a larger number. Default: 4.
+    /// clusters; 0: no swaps. If a first look improves nothing, the finish stops with the default, and searches on as
+    /// elsewhere with a larger number. Default: 4.
     pub patience: usize,
     /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the
     /// directions in which swaps look first. Default: 0.
@@ -95,8 +95,8 @@ impl Parameters {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
-    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not
-    /// known.
+    /// The number of clusters that a run has at once, as far as its parameters say; where a temperature ends it, that
+    /// is not known.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)

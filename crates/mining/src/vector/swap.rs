@@ -1,17 +1,17 @@
 //! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
-//! orders of magnitude, some regions end with one centre too many, others with one too few. Each
-//! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
-//! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
-//! that) can be tried in the order of their promise. A trial costs little, because only leaves near the two are
-//! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
-//! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
-//! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
-//! removed at once (a breathing step, Fritzke). This escapes some optima of single swaps. When neither improves
-//! anything, the solution is perturbed: a swap drawn at random is made, whatever it costs, and the search continues
-//! from there. Unless it ends lower, it goes back. Where none of the most promising pairs improves annealing's result,
-//! there is most often nothing to fix. Then the perturbation comes at once, and less often.
+//! Annealing decides the centres from the coarse to the fine and never undoes a decision. If density varies by orders
+//! of magnitude, some regions end with one centre too many, others with one too few. Each pass of the hard assignment
+//! estimates two figures for every centre. One is the cost of its removal: its rows go to their second nearest centre.
+//! The other is the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the order
+//! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters lie so far
+//! apart that even the cheapest removal costs several times the best division's gain, no pair can help. None is tried
+//! then. When none of those helps any more, each removal and each division is carried out to its end before pairs are
+//! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
+//! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
+//! swap drawn at random is made, whatever it costs, and the search continues from there. Unless it ends lower, it goes
+//! back. If none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
+//! perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
@@ -63,7 +63,7 @@ pub(crate) enum Effort {
     /// Swaps that look best by one pass over the rows.
     Quick,
     /// Swaps that look best once each removal and each division has been carried out to the end. When they are
-    /// exhausted, the first breath.
+    /// exhausted, the first breathing step follows.
     Careful,
     /// Next a breath of so many centres, because larger ones led to nothing better.
     Breathing(usize),
@@ -115,7 +115,7 @@ struct Incumbent {
     taken: u64,
 }
 
-/// How far the search is. All that a resumed run needs.
+/// The progress of the search. All that a resumed run needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Search {
     /// K x D, stored positions.
@@ -136,7 +136,7 @@ pub(crate) struct Search {
     /// Those since the last that led to something better.
     #[serde(default)]
     disturbed_in_vain: usize,
-    /// Where the present disturbance began.
+    /// The start of the present perturbation.
     #[serde(default)]
     ground: Option<Incumbent>,
 }

@@ -39,9 +39,9 @@ const PASSES: RangeInclusive<u64> = 3..=40;
 /// Also the most passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of the vector that is added to each direction before it is used again. Where the data are symmetric, a
-/// direction becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the
-/// largest, and the division would be missed.
+/// Length of the vector that is added to each direction before it is used again. If the data are symmetric, a direction
+/// becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and
+/// the division would be missed.
 const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
@@ -53,7 +53,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
-    /// Whether components may still divide. Where they may not, nobody asks how stable they are.
+    /// Whether components may still divide. If the components may not divide, nobody asks how stable they are.
     pub is_growing: bool,
     /// Takes the rows that no component is near to.
     pub sponge: Option<NoiseComponent>,

@@ -52,7 +52,7 @@ pub struct Change {
     pub contract: String,
     /// The action for it.
     pub action: Action,
-    /// Which fields of its record differ, if it is replaced.
+    /// The fields of its record that differ, if it is replaced.
     pub because: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct Setting<'a> {
     pub contracts: Vec<String>,
     /// The services that run, with their contracts.
     pub running: BTreeMap<String, String>,
-    /// How many cores there are.
+    /// The number of cores.
     pub cores: usize,
     /// Whether the node has a folder for states.
     pub keeps: bool,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Plan, Setting};
 use super::{Manifest, ServiceRecord, apply};
 
-/// Where a node takes manifests.
+/// The path of the service that takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
 /// The services that a node runs by its manifests.

@@ -154,7 +154,7 @@ impl Tree {
 }
 
 struct Reading<'a> {
-    /// Where each line begins, in bytes.
+    /// The first byte of each line.
     starts: Vec<usize>,
     /// The last byte that is no white space: an error at the end of the text is an error of its line.
     last: usize,

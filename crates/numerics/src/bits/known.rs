@@ -32,12 +32,12 @@ const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
 const UP: f64 = 1.0 + 1e-6;
 
 impl Known {
-    /// How many rows are known.
+    /// The number of rows that are known.
     pub fn rows(&self) -> usize {
         self.nearest.len()
     }
 
-    /// How many centres they are known of.
+    /// The number of centres that they are known of.
     pub fn clusters(&self) -> usize {
         self.clusters
     }
@@ -117,14 +117,14 @@ impl Known {
         self.next_near(row, 0, squared, &vec![1e-9; self.clusters]).is_some()
     }
 
-    /// How near each centre can be to a row.
+    /// The smallest possible distance of each centre to a row.
     #[inline(always)]
     fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
         &mut self.least[row * self.clusters..][..self.clusters]
     }
 }
 
-/// How far each centre has moved since rows were known.
+/// The distance that each centre has moved since rows were known.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
     moves: Vec<f32>,
@@ -158,7 +158,7 @@ impl Moves {
         self.moves.resize(after.len() / dimension, 0.0);
     }
 
-    /// How many centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.moves.len()
     }

@@ -42,7 +42,7 @@ impl BitRows {
         Self { bits, words, set, most, weights: (0..rows).map(weight).collect() }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }

@@ -2,7 +2,7 @@
 //!
 //! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns
 //! are walked in blocks that fit it, for one line of centres at a time. All rows go through a block before the next
-//! begins. Where bits are so few that a walk would be over before it has begun, blocks are wider.
+//! begins. If bits are so few that a walk would be over before it has begun, blocks are wider.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub(super) const ROWS: usize = 128;
 /// Places are added up in so many sums at once, because one addition would have to wait for the one before.
 const SUMS: usize = 4;
 
-/// Where the bits of some rows are set. Reused, so that loops allocate nothing.
+/// The positions of the set bits of some rows. Reused, so that loops allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walks {
     columns: usize,
@@ -31,13 +31,13 @@ pub(super) struct Walks {
     /// For each block the places of each row within it. Behind a row's last are places of the column that is none, up
     /// to a whole number of [`SUMS`].
     places: Vec<u32>,
-    /// Where each row's places end, in the order of [`Walks::places`].
+    /// The end of each row's positions, in the order of [`Walks::places`].
     ends: Vec<usize>,
 }
 
 impl Walks {
-    /// Gets ready for rows of a leaf. How columns are divided is the leaf's, so that results do not depend on which of
-    /// its rows are walked together.
+    /// Gets ready for rows of a leaf. The leaf decides how columns are divided, so results do not depend on the rows
+    /// that are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));

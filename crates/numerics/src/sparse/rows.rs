@@ -9,7 +9,7 @@ pub(super) const BEYOND: usize = 2;
 #[derive(Clone, Debug)]
 pub struct SparseRows<T: Real> {
     pub(super) dimension: usize,
-    /// Where each row begins in the two that follow; behind the last, where they end.
+    /// The first index of each row in the next two; the last entry is the end.
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<T>,
@@ -65,12 +65,12 @@ impl<T: Real> SparseRows<T> {
         Self { dimension, starts, columns, values, lengths, weights, used, square }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.dimension
     }

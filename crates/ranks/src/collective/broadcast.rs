@@ -1,7 +1,7 @@
 //! Broadcast.
 //!
 //! Required: the root, and slices of one length. Checked: both, by comparing them. Algorithm between threads: an
-//! exchange in which only the root deposits its values, and the others copy them. Where every rank has a core and there
+//! exchange in which only the root deposits its values, and the others copy them. If every rank has a core and there
 //! are few bytes, the root sends a message to each and moves on. Over messages: a binomial tree. Result: all have the
 //! root's values.
 

@@ -1,7 +1,7 @@
 //! Messages between ranks that wait in a collective over messages, so that different calls are found and nobody waits
 //! for ever.
 //!
-//! Each message says which call it belongs to, and who takes it compares. That does not find ranks that wait for each
+//! Each message says which call it belongs to, and who takes it compares. Notices do not find ranks that wait for each
 //! other in different calls in which both would receive first. It neither finds a rank that waits for one that has
 //! passed the call without sending. So a rank that has waited for a moment without success sends a *notice* to the
 //! other: in which call it waits. A waiting rank hears notices too:
@@ -20,7 +20,7 @@
 //! other in a circle. This does not find a rank that waits for a message of the program
 //! ([`Communicator::receive`]) that nobody sends. For that there is patience.
 //!
-//! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
+//! If a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
 
 use lehr_sync::Mutex;
 
@@ -44,7 +44,7 @@ const WAITING: u32 = 0;
 /// Tag of a notice: two ranks disagree.
 const DISAGREED: u32 = 1;
 
-/// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.
+/// A rank's call: its tag (the call, and the number of calls before) and the number that must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub(crate) tag: u32,
@@ -57,7 +57,7 @@ impl Signature {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }
 
-    /// How many calls later than `other` this one is.
+    /// The number of calls by which this one is later than `other`.
     pub(crate) fn after(self, other: Self) -> i32 {
         let unused = u32::BITS - COUNT_BITS;
         (self.tag.wrapping_sub(other.tag) << unused).cast_signed() >> unused

@@ -1,4 +1,4 @@
-//! How far a rank may be ahead of another in calls in one direction, over messages.
+//! The number of calls in one direction by which a rank may be ahead of another, over messages.
 //!
 //! A root that only sends, and a rank that only sends to the root, wait for nobody. Messages that they have sent and
 //! nobody has taken fill caches, and then memory. So both sides of such a message count. The receiver sends a *credit*,

@@ -1,7 +1,7 @@
 //! Reduce.
 //!
 //! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as
-//! all-reduce, but only the root reads the result. Where every rank has a core and there are few bytes, each sends a
+//! all-reduce, but only the root reads the result. If every rank has a core and there are few bytes, each sends a
 //! message to the root, and all except the root move on. Over messages: rank 0, where the tree has its root, passes it
 //! on. Result: the root has the combination of everybody's values.
 

@@ -2,7 +2,7 @@
 //!
 //! Required: values of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
 //! which each folds those before it. Over messages: the steps of an all-reduce, in which each rank keeps the covers of
-//! the ranks before it. That is the tree of all other reductions, so that the last rank's scan has the bits of the
+//! the ranks before it. This is the tree of all other reductions, so the last rank's scan has the bits of the
 //! all-reduce. Result: each has the combination of the values of the ranks before it.
 
 use crate::communicator::{Call, Communicator};

@@ -41,7 +41,7 @@ const LEVEL_BITS: u32 = 6;
 pub(crate) struct Steps<'a> {
     communicator: &'a Communicator,
     call: Call,
-    /// How this rank makes it.
+    /// The signature of this rank's call.
     own: Signature,
 }
 

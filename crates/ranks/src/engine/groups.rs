@@ -51,7 +51,7 @@ impl Groups {
         }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }

@@ -13,7 +13,7 @@ pub trait Processes: fmt::Debug + Sync {
     /// This process's number, from 0.
     fn process(&self) -> usize;
 
-    /// How many processes there are.
+    /// The number of processes.
     fn processes(&self) -> usize;
 
     /// This process's number among those of the job on its machine, from 0, and how many they are. Their workers wait
@@ -35,7 +35,7 @@ pub trait Processes: fmt::Debug + Sync {
     fn end(&self, own: Option<Outcome>) -> Result<Option<Outcome>, Error>;
 }
 
-/// How a run failed in one process.
+/// The failure of a run in one process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Whether it failed by a panic, of which other failures may be a consequence.

@@ -31,7 +31,7 @@ impl<T> LeafCells<T> {
         Self { cells: (0..leaves).map(fill).map(Mutex::new).map(CachePadded::new).collect() }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }

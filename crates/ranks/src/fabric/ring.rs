@@ -38,7 +38,7 @@ pub const NUMBERS: usize = 1 << 31;
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
 
-/// How many words a ring has that holds so many bytes, heads included.
+/// The number of words of a ring that holds so many bytes, heads included.
 ///
 /// # Example
 /// ```

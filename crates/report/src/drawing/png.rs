@@ -9,7 +9,7 @@ const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
 /// The chunk that says who made the file. It comes first but for the one that says its size.
 const MAKER: &[u8] = b"Software\0lehr";
 
-/// Where that chunk begins: behind the signature and a chunk of 13 bytes.
+/// The position of that chunk: behind the signature and a chunk of 13 bytes.
 const MAKER_AT: usize = SIGNATURE.len() + 25;
 
 /// Whether a file with these first bytes is one of ours.

@@ -9,7 +9,7 @@ use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, pn
 const FINE: f64 = 2.0;
 /// Lines through a pixel, for polygons.
 const LINES: usize = 5;
-/// How far a halo reaches around letters, in pixels.
+/// The reach of a halo around letters, in pixels.
 const HALO: f64 = 3.0;
 
 /// The bytes of the file.
@@ -99,7 +99,7 @@ impl Image {
         }
     }
 
-    /// Lines from place to place. Where two meet, the pixels are covered once.
+    /// Lines from place to place. If two meet, the pixels are covered once.
     fn lines(&mut self, points: &[(f64, f64)], width: f64, color: Color) {
         let reach = 0.5 * width + 1.0;
         let least = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min) - reach;
@@ -131,7 +131,7 @@ impl Image {
         }
     }
 
-    /// How much of which pixels is within closed outlines.
+    /// The share of each pixel within closed outlines.
     fn covered(&self, outlines: &[Places]) -> Vec<(usize, usize, f64)> {
         let places = || outlines.iter().flatten();
         let low = places().fold((f64::INFINITY, f64::INFINITY), |(x, y), p| (x.min(p.0), y.min(p.1)));

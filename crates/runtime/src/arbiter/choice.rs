@@ -6,9 +6,9 @@
 //! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
 //! stays counted. The port shows it to the next in line when the choice looks.
 //!
-//! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for
-//! each choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends
-//! them.
+//! If several are ready, the branch that was declared first wins (*biased*, the default), or the first in a new order
+//! drawn for each choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the
+//! choice ends them.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -184,7 +184,7 @@ impl<F: Future + Unpin> Future for CancelSafe<F> {
     }
 }
 
-/// Which branch of a choice won, with its output. The variants that a choice has no branch for cannot occur.
+/// The winning branch of a choice, with its output. The variants that a choice has no branch for cannot occur.
 ///
 /// # Example
 /// ```
@@ -321,7 +321,7 @@ pub fn choose<B: Choices>(branches: B) -> Choice<B> {
 }
 
 thread_local! {
-    /// How far this thread's sequence of draws has come.
+    /// The position in this thread's sequence of draws.
     #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
     static DRAWS: Cell<u64> = Cell::new(0);
 }

@@ -211,7 +211,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, 
     }
 }
 
-/// Where the item of each source stands, as far as it is there.
+/// The position of each source's item, as far as it is there.
 type Places<L> = <L as Sources>::Row<Option<usize>>;
 
 impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {

@@ -18,7 +18,7 @@ use crate::port::waiters::{Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
-/// When a gather is over.
+/// The end of a gather.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
     total: usize,
@@ -37,7 +37,7 @@ mod sealed {
     pub trait Results {}
 }
 
-/// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and
+/// The ports that give a gather its results: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and
 /// failures. Sealed.
 pub trait Results: sealed::Results + Unpin {
     /// The type of a success.

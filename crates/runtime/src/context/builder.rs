@@ -1,4 +1,4 @@
-//! How a context is made: its additions to the one it stands in, and which of them cross to other tasks.
+//! The options of a new context: its additions to the one it stands in, and the parts that cross to other tasks.
 
 use std::panic::Location;
 use std::time::Duration;

@@ -17,7 +17,7 @@ const LIVE: usize = 0;
 const CANCELLED: usize = 1;
 const EXPIRED: usize = 2;
 
-/// Why a context is over.
+/// The reason why a context is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,
@@ -147,7 +147,7 @@ impl Node {
         let _forgotten = self.listeners.lock().wakers.remove(&key);
     }
 
-    /// How many would be woken.
+    /// The number of waiters that would be woken.
     #[cfg(test)]
     fn listening(&self) -> usize {
         self.listeners.lock().wakers.len()

@@ -71,7 +71,7 @@ pub(crate) struct Spares {
     /// The name of the threads, before a dash and their number.
     name: String,
     stack_bytes: Option<usize>,
-    /// How many more are on duty than there are sections. Written under the lock of `state`.
+    /// The number of workers on duty beyond the number of sections. Written under the lock of `state`.
     surplus: AtomicUsize,
     state: SpinLock<State>,
 }
@@ -148,7 +148,7 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// How many were ever needed at once.
+    /// The largest number that was ever needed at once.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }

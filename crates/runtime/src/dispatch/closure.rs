@@ -16,7 +16,7 @@ use crate::error::panic_message;
 /// Room for the closures of most programs: a port or two, and a number.
 type Room = [usize; 3];
 
-/// Where a closure lies. The cell owns it only as long as a [`Closure`] holds the cell.
+/// Memory for a closure. The cell owns it only as long as a [`Closure`] holds the cell.
 pub(super) struct Cell {
     room: MaybeUninit<Room>,
     acts: &'static Acts,

@@ -26,27 +26,27 @@ pub(crate) struct Current {
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and somebody else does its work.
     pub(crate) is_away: Cell<bool>,
-    /// Where its actions are recorded, if somebody watches.
+    /// The trace that records its actions, if somebody watches.
     pub(crate) doing: Option<Arc<Doing>>,
-    /// How many waits the job that runs may still find answered at once.
+    /// The largest number of waits that the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,
-    /// How often the watch had looked when it began.
+    /// The number of times the watch had looked when it began.
     pub(crate) looks: Cell<usize>,
     /// The halves of its forks that nobody has begun; none if nobody could steal them.
     pub(crate) forks: Option<Worker<Fork>>,
-    /// When it next rings for a fork.
+    /// The time at which it next rings for a fork.
     pub(crate) bell: ForkBell,
     /// The task that it polls in the middle of another poll.
     pub(super) catch: Catch,
 }
 
-/// When a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought nobody in time
-/// it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
+/// Decides when a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought nobody
+/// in time it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// Forks that still pass in silence.
     left: Cell<u32>,
-    /// How many do after the next ring.
+    /// The number of forks that pass in silence after the next ring.
     silence: Cell<u32>,
 }
 

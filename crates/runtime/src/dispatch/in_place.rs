@@ -2,7 +2,7 @@
 //!
 //! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
 //! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of
-//! the asker's poll. That saves two passages through the queue, and the answer is there when the asker first looks for
+//! the asker's poll. This saves two passages through the queue, and the answer is there when the asker first looks for
 //! it.
 //!
 //! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// How deep polls in place may lie inside each other: each takes its handlers' part of the stack.
+/// The deepest nesting of polls in place: each takes its handlers' part of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].

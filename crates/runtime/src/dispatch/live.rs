@@ -113,12 +113,12 @@ impl Live {
         (runnable, task)
     }
 
-    /// How many tasks live.
+    /// The number of living tasks.
     pub(crate) fn living(&self) -> usize {
         self.inner.parts.iter().map(|part| part.lock().living()).sum()
     }
 
-    /// How many tasks have ended.
+    /// The number of tasks that have ended.
     pub(crate) fn ended(&self) -> Ended {
         self.inner.parts.iter().fold(Ended::default(), |sum, part| {
             let Ended { finished, aborted } = part.lock().ended;

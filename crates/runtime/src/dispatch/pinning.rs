@@ -5,10 +5,10 @@
 
 use super::StartError;
 
-/// Where workers run.
+/// The placement of workers on cores.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Pinning {
-    /// Where the system puts them.
+    /// The system decides where workers run.
     #[default]
     Free,
     /// On the cores of a list, in turn.
@@ -18,7 +18,7 @@ pub(super) enum Pinning {
 }
 
 impl Pinning {
-    /// How many different cores a list has; none if workers are not pinned to one.
+    /// The number of different cores in a list; none if workers are not pinned to one.
     pub(super) fn distinct(&self) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         let mut cores = cores.clone();

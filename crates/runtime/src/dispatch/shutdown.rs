@@ -12,10 +12,10 @@ use crate::queue::{Core, QueueCounters};
 /// take microseconds; this is for a machine that has given its cores to somebody else.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How often a drain looks whether the closures are done.
+/// The number of times a drain looks whether the closures are done.
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
-/// How a dispatcher is to end.
+/// The way in which a dispatcher is to end.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
@@ -25,7 +25,7 @@ pub enum Shutdown {
     /// after `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can
     /// stop it, and its thread ends by itself as soon as the poll does.
     Drain {
-        /// How long to wait.
+        /// The longest wait.
         limit: Duration,
     },
     /// Let polls in progress end, drop everything else. When it returns, no code of any task runs any more and the
@@ -207,7 +207,7 @@ impl Dispatcher {
     }
 }
 
-/// How many closures have been called.
+/// The number of closures that have been called.
 fn calls(shared: &Shared) -> usize {
     shared.counters.iter().map(|tally| tally.calls()).sum()
 }
@@ -263,7 +263,7 @@ impl Shared {
 /// Drops the queued closures, and those that others are about to queue; gives the number of closures.
 ///
 /// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can.
-/// That is waited for, so that no destructor runs after the end; but not for ever.
+/// The dispatcher waits for that, so that no destructor runs after the end; but not for ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 
-/// How often the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
+/// The number of times the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
 /// The first look of a sleeper on watch, for it may have fallen asleep just before there was work.
@@ -47,11 +47,11 @@ pub struct Sleep {
     list: SpinLock<Vec<Sleeper>>,
     /// By worker: set once by the thread that took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
-    /// How many workers are at work or asleep: a spare counts while it is in the place of another.
+    /// The number of workers that are at work or asleep: a spare counts while it is in the place of another.
     everybody: usize,
-    /// How often the watch looks; without it every queued job rings as if it were for everybody.
+    /// The number of times the watch looks; without it every queued job rings as if it were for everybody.
     watch: Option<Duration>,
-    /// How often it has looked, which tells a worker whether its job is long without a clock.
+    /// The number of times it has looked, which tells a worker whether its job is long without a clock.
     looks: CachePadded<AtomicUsize>,
 }
 
@@ -100,7 +100,8 @@ impl Sleep {
         }
     }
 
-    /// How often the watch has looked, to be kept when a job begins and given to [`notify_near`](Self::notify_near).
+    /// The number of times the watch has looked, to be kept when a job begins and given to
+    /// [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
         // Relaxed: a measure of time, nothing more.

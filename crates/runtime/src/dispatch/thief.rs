@@ -28,7 +28,7 @@ const WORTH: Duration = Duration::from_micros(4);
 /// The longest time for which a worker that gets on is left alone.
 const LEFT_ALONE: Duration = Duration::from_micros(20);
 
-/// How often a thief looks for forks, if the last one was not worth it.
+/// The number of times a thief looks for forks, if the last one was not worth it.
 const FORKS_EVERY: Duration = Duration::from_micros(1);
 
 /// A fork that keeps its thief busy for so long was worth it: a few times the cost of taking it.
@@ -40,7 +40,7 @@ pub(crate) struct Thief {
     /// The last look for forks, and for how long none is due after it.
     forks: Option<Moment>,
     forks_pause: Duration,
-    /// When it took a fork, until it looks again.
+    /// From the time it took a fork until it looks again.
     fork_taken: Option<Moment>,
     /// The victim to look at first: the last one.
     first: usize,

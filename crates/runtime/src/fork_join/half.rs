@@ -34,7 +34,7 @@ impl Head {
         &self.latch
     }
 
-    /// Which worker runs it, as soon as that has begun.
+    /// The worker that runs it, as soon as that has begun.
     pub(crate) fn thief(&self) -> Option<usize> {
         // Relaxed: a place to look at; what is found there is judged by the latch.
         Some(self.thief.load(Ordering::Relaxed)).filter(|&thief| thief != NOBODY)

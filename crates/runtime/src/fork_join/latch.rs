@@ -25,7 +25,7 @@ const ASLEEP: usize = 1;
 const DONE: usize = 2;
 const RETURNED: usize = 3;
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The fork has been done.

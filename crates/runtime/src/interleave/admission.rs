@@ -66,7 +66,7 @@ pub enum Group {
     Teardown,
 }
 
-/// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody
+/// The state of the interleave. It only ever goes down this list, except from `Closing` back to `Open` if somebody
 /// takes the teardown item away before it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {

@@ -37,7 +37,7 @@ pub struct Inner<S> {
     pub(super) state: Option<Version<S>>,
     /// The branches, at the numbers of their lanes.
     pub(super) members: Vec<Option<Seat>>,
-    /// How many branches are independent: if any, the old state stays visible while a new one is made.
+    /// The number of branches that are independent: if any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
     /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
     /// guard and the end of its handler.
@@ -68,7 +68,7 @@ pub(super) trait Member: Send + Sync {
     fn leave(&self, ticket: Option<Ticket>);
     /// Refuses the items left in its ports.
     fn refuse_left(&self);
-    /// Where a persistent waiter stands: see [`Port::fetch`].
+    /// The address of a persistent waiter: see [`Port::fetch`].
     fn identity(&self) -> *const ();
 }
 
@@ -120,7 +120,7 @@ impl<B: AtPort> Member for B {
 pub struct Failure {
     /// The operation's name in messages.
     pub operation: String,
-    /// Why it ended.
+    /// The reason why it ended.
     pub error: TaskError,
 }
 

@@ -180,7 +180,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// How many exclusive handlers had changed the state before this one.
+    /// The number of exclusive handlers that had changed the state before this one.
     ///
     /// # Example
     /// See [`Snapshot::version`].

@@ -31,7 +31,7 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     /// Its ports, with nobody waiting at them: every turn has a join of its own.
     ports: Join<B>,
     is_once: bool,
-    /// Where the program asked for it: the trace of the items' common context shows this.
+    /// The place in the program that asked for it: the trace of the items' common context shows this.
     made_at: &'static Location<'static>,
     attendance: SpinLock<Attendance>,
     handler: H,

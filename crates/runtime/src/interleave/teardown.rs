@@ -1,4 +1,4 @@
-//! How an interleave ends.
+//! The way in which an interleave ends.
 //!
 //! 1. A teardown item arrives: under the interleave's lock it closes, so that nothing more starts.
 //! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so later
@@ -41,7 +41,7 @@ pub(super) struct Teardown<S, T, H> {
     handler: SpinLock<Option<H>>,
 }
 
-/// How far a teardown has come; it is woken once in each of the first two.
+/// The progress of a teardown; it is woken once in each of the first two.
 enum Stage<T> {
     /// The item lies in the port.
     Noted(Ticket, u64),

@@ -24,7 +24,7 @@ pub(crate) struct CountingFilter<T> {
     classify: Classify<T>,
     /// For each class, how many items the owner lacks.
     lacking: Vec<usize>,
-    /// How many classes lack anything.
+    /// The number of classes that lack anything.
     open: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How a port stands ([`Gauges`]), and waiting for its end ([`Drained`]).
+//! The state of a port ([`Gauges`]), and waiting for its end ([`Drained`]).
 
 use std::fmt;
 use std::future::Future;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::Port;
 use super::options::Options;
 
-/// How a port stands at one moment. The counts cost nothing to keep: they follow from the number of the youngest item.
+/// The state of a port at one moment. The counts cost nothing to keep: they follow from the number of the youngest
+/// item.
 ///
 /// Always `posted == received + discarded + len`.
 ///
@@ -42,13 +43,13 @@ pub struct Gauges {
     pub received: u64,
     /// Items that the port has given up.
     pub discarded: u64,
-    /// How long the oldest item has been here, if there is one and the port was built to
+    /// The time that the oldest item has been here, if there is one and the port was built to
     /// [`measure_age`](super::builder::PortBuilder::measure_age).
     pub age_of_oldest: Option<Duration>,
 }
 
 impl<T> Port<T> {
-    /// How the port stands: out of date as soon as it is known.
+    /// The port's state: out of date as soon as it is known.
     ///
     /// # Example
     /// See [`Gauges`].
@@ -81,7 +82,7 @@ impl<T> Port<T> {
         gauges
     }
 
-    /// How many items and permits the port has places for; none if it takes as many as come.
+    /// The number of items and permits that the port has places for; none if it takes as many as come.
     ///
     /// # Example
     /// ```

@@ -49,7 +49,7 @@ pub enum Overflow {
 pub struct DiscardedItem<T> {
     /// The item.
     pub item: T,
-    /// Why it was given up.
+    /// The reason why it was given up.
     pub reason: Discard,
 }
 
@@ -59,7 +59,7 @@ impl<T> fmt::Debug for DiscardedItem<T> {
     }
 }
 
-/// Why a port gave up an item.
+/// The reason why a port gave up an item.
 ///
 /// # Example
 /// See [`PortBuilder::on_discard`](super::builder::PortBuilder::on_discard).
@@ -147,7 +147,7 @@ impl<T> Default for Options<T> {
     }
 }
 
-/// How a request for a place stands.
+/// The state of a request for a place.
 pub(crate) enum Request {
     /// The place is the asker's: it counts as a permit.
     Granted,
@@ -167,7 +167,7 @@ impl<T> Options<T> {
         self.permits
     }
 
-    /// How many wait for a place and have not been granted one.
+    /// The number that wait for a place and have not been granted one.
     pub(crate) fn waiting(&self) -> usize {
         self.requests.range(self.first_ungranted..).count()
     }
@@ -255,8 +255,8 @@ impl<T> Options<T> {
     }
 }
 
-/// When items arrived, for a port that was asked to measure it. Beside the queue and not in its elements, which the
-/// others would pay for too.
+/// The arrival times of items, for a port that was asked to measure it. Beside the queue and not in its elements, which
+/// the others would pay for too.
 #[derive(Default)]
 pub(crate) struct Arrivals {
     /// Sequence number and time, ascending; entries of items that have left are dropped now and then.
@@ -278,7 +278,7 @@ impl Arrivals {
         }
     }
 
-    /// How long ago the oldest item of `queue` arrived.
+    /// The age of the oldest item of `queue`.
     pub(crate) fn age_of_oldest<T>(&mut self, queue: &Queue<T>) -> Option<Duration> {
         let oldest = queue.sequences().next()?;
         while self.times.front().is_some_and(|&(sequence, _)| sequence < oldest) {

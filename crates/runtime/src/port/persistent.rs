@@ -39,7 +39,7 @@ pub struct Receiver {
     tasks: Vec<Task<Result<(), String>>>,
 }
 
-/// How many turns of a receiver are left, for the report of those that are lost.
+/// The number of turns of a receiver that are left, for the report of those that are lost.
 pub(crate) struct Turns {
     /// The name of its port or ports in messages.
     name: String,
@@ -76,7 +76,7 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// The first panic of a handler. That turn of the handler is lost, with its item. A receiver with a limit of 1 then
+    /// The first panic of a handler. The handler loses that turn, with its item. A receiver with a limit of 1 then
     /// leaves its port, and one with a higher limit continues with one turn less. The process's
     /// [hook](crate::set_error_hook) has been told of each, when it happened. A panic that went to the sink of a
     /// context costs no turn and is no error here.

@@ -31,7 +31,7 @@ impl<T> Element<T> {
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
-    /// How many elements are offered.
+    /// The number of elements that are offered.
     offered: usize,
 }
 
@@ -48,7 +48,7 @@ impl<T> Queue<T> {
         self.elements.is_empty()
     }
 
-    /// How many items have ever been pushed.
+    /// The number of items that have ever been pushed.
     pub(crate) fn pushed(&self) -> u64 {
         self.next_sequence
     }
@@ -149,7 +149,7 @@ impl<T> Queue<T> {
             .expect("an offered item stays in its queue until it is fetched")
     }
 
-    /// How many items after `place` are offered.
+    /// The number of items after `place` that are offered.
     #[inline]
     pub(crate) fn offered_after(&self, place: usize) -> usize {
         if self.offered == 0 {

@@ -26,7 +26,7 @@ pub(crate) struct State<T> {
     pub(crate) options: Option<Box<Options<T>>>,
 }
 
-/// Why a receive fails, without the port's name, which is not made under the lock.
+/// The reason why a receive fails, without the port's name, which is not made under the lock.
 pub(super) enum Unreceived {
     Closed,
     Predicate(String),

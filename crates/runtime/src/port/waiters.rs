@@ -31,13 +31,13 @@ use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
-/// How often one who takes from a port may pass others who were woken for present items and have not looked yet.
+/// One who takes from a port may pass woken waiters that have not looked yet at most this often.
 ///
 /// A power of two between the two costs. At 1, two competing joins would change places for every item. At thousands,
 /// one of them would starve for as long. Models make it small, so that it is reached.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// Why somebody waits.
+/// The reason why somebody waits.
 pub(crate) struct Reason {
     pub(crate) text: String,
     /// The address that tells its waker from others', if it has left one.
@@ -53,7 +53,7 @@ pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
     /// The first free slot.
     free: Option<Ticket>,
-    /// How many slots are in use.
+    /// The number of slots that are in use.
     used: u32,
     singles: List,
     takes: List,
@@ -61,11 +61,11 @@ pub(crate) struct Waiters<T> {
     next_order: u64,
     /// No listed take needs fewer items than this.
     least_taken: usize,
-    /// How many items the promised takes need together.
+    /// The number of items that the promised takes need together.
     promised: usize,
-    /// How many takes and watchers have been woken and have not looked since.
+    /// The number of takes and watchers that have been woken and have not looked since.
     woken: usize,
-    /// How many times in a row they have been passed.
+    /// The number of times in a row that they have been passed.
     passes: u32,
     /// The messages of failed waiters' predicates.
     failures: Vec<(Ticket, String)>,
@@ -120,7 +120,7 @@ impl<T> Waiters<T> {
         self.next_order() + 1
     }
 
-    /// How many wait, offered or not.
+    /// The number of waiters, offered or not.
     pub(crate) fn len(&self) -> usize {
         self.used as usize
     }
@@ -163,7 +163,7 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// How the waiter stands.
+    /// The waiter's state.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }
@@ -315,7 +315,7 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// Why the poster of this item, who would wait for an answer to it, would wait for ever; nothing if it would not.
+    /// The reason why the poster of this item would wait for an answer for ever; nothing if it would not.
     pub(crate) fn judge(&self, item: &T, call: &Frame) -> Option<Refusal> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
@@ -399,7 +399,7 @@ impl<T> Waiters<T> {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
 
-    /// Where the waiter stands in the order of registration.
+    /// The waiter's position in the order of registration.
     pub(crate) fn order(&self, ticket: Ticket) -> u64 {
         self.slot(ticket).order
     }

@@ -23,8 +23,8 @@ impl Wake {
 }
 
 impl Wake {
-    /// Wakes them, in the order in which they were added. Where it stands: to move it into `drop` costs more than to
-    /// find it empty.
+    /// Wakes them, in the order in which they were added. They are called in place: to move the field into `drop` costs
+    /// more than to find it empty.
     #[inline]
     pub(crate) fn ring(&mut self) {
         // Nearly always one, and its way out of here is on the path of every message.

@@ -29,7 +29,7 @@ pub enum Admission {
     /// As long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count, be they
     /// suspended or woken.
     Depth {
-        /// How many may wait; at least 1.
+        /// The number that may wait; at least 1.
         max: usize,
         /// How one more is handled.
         overflow: DepthOverflow,
@@ -37,16 +37,16 @@ pub enum Admission {
     /// `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket holds
     /// `burst` tokens and is filled at that rate, and each task takes a token from it.
     Rate {
-        /// How many in a second; positive.
+        /// The number in a second; positive.
         per_sec: f64,
-        /// How many at once; at least 1.
+        /// The number at once; at least 1.
         burst: u32,
         /// How one more is handled.
         overflow: RateOverflow,
     },
 }
 
-/// How a task too many is handled.
+/// How a queue handles a task beyond its limit.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -64,7 +64,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// How a task too early is handled.
+/// How a queue handles a task that comes too early.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// Why nobody could ever come in.
+    /// The reason why nobody could ever come in.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),
@@ -127,7 +127,7 @@ pub(super) struct Gauge {
 struct Bucket {
     /// Between two tokens.
     interval: Duration,
-    /// How much earlier than evenly a token may be taken: all of a burst but the first.
+    /// The time by which a token may be taken earlier than evenly: all of a burst but the first.
     slack: Duration,
     due: Duration,
 }
@@ -141,7 +141,7 @@ impl Bucket {
         (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
     }
 
-    /// How long until there is a token.
+    /// The time until there is a token.
     fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now + self.slack)
     }
@@ -168,7 +168,7 @@ impl Gauge {
         Self { policy, reserved: 0, bucket }
     }
 
-    /// How long until the rate lets another in.
+    /// The time until the rate lets another in.
     pub(super) fn wait(&self, now: Duration) -> Duration {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }

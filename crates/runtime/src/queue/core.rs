@@ -58,7 +58,7 @@ impl Tally {
     }
 }
 
-/// How a task comes into a queue.
+/// The way in which a task comes into a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
     /// The policy gave it a place.
@@ -91,7 +91,7 @@ pub(super) struct State {
     pub(super) waiting: Waiting,
     /// Rings when the next turn of a rate comes, while somebody waits for it.
     pub(super) alarm: Option<Scheduled>,
-    /// How often the rate was looked at.
+    /// The number of times the rate was looked at.
     pub(super) ticks: u64,
 }
 

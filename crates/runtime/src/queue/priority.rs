@@ -33,7 +33,7 @@ pub enum Priority {
     /// Takes turns with the others, `weight` jobs in each turn of a worker. Tasks spawned on the dispatcher itself take
     /// part with the weight of [`Builder::weight`](crate::Builder::weight).
     Share {
-        /// How many jobs in a turn; at least 1.
+        /// The number of jobs in a turn; at least 1.
         weight: u32,
     },
     /// Before all that share, except that a worker that has run 64 such jobs in a row runs one of the others.
@@ -54,8 +54,8 @@ impl Priority {
 
 /// The named queues of a dispatcher.
 pub(crate) struct Registry {
-    /// How much workers may take from all of them: queued, and not suspended. Read by every worker before every job,
-    /// written when a named queue changes.
+    /// The amount that workers may take from all of them: queued, and not suspended. Read by every worker before every
+    /// job, written when a named queue changes.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     /// Raised with every change of `list`.
     version: CachePadded<AtomicUsize>,

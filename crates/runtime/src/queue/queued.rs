@@ -38,7 +38,7 @@ pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(false));
 }
 
-/// How a task of a queue ended.
+/// The end of a queue's task.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Finished,

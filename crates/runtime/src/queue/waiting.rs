@@ -33,7 +33,7 @@ impl Wake {
 pub(super) struct Waiting {
     line: VecDeque<Waiter>,
     next_number: u64,
-    /// How many at the head of the line have their place.
+    /// The number of waiters at the head of the line that have their place.
     granted: usize,
 }
 

@@ -169,7 +169,7 @@ impl Clock {
         next.is_some()
     }
 
-    /// How many timers are pending, those of all scales of this clock together.
+    /// The number of pending timers, of all scales of this clock together.
     ///
     /// # Example
     /// ```
@@ -193,7 +193,7 @@ impl Clock {
         }
     }
 
-    /// When each sleeper is due here, and the address that tells its waker from others'.
+    /// The due time of each sleeper here, and the address that tells its waker from others'.
     pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
         let here = |at| {
             let at = Duration::from_nanos(at);
@@ -202,12 +202,12 @@ impl Clock {
         self.core.sleepers().into_iter().map(|(at, waker)| (here(at), waker)).collect()
     }
 
-    /// When the core will have come so far that `time` has passed here.
+    /// The core's time at which `time` has passed here.
     pub(super) fn at(&self, time: Duration) -> u64 {
         self.core.now().saturating_add(self.on_core(time))
     }
 
-    /// How long a span of this clock lasts on the core's; rounded up, so that no timer is early.
+    /// The length of a span of this clock on the core's; rounded up, so that no timer is early.
     fn on_core(&self, time: Duration) -> u64 {
         let exact = nanoseconds(time);
         if !self.is_scaled() {

@@ -77,7 +77,7 @@ impl Every {
         Tick { every: self }
     }
 
-    /// When the next tick is due.
+    /// The due time of the next tick.
     ///
     /// # Example
     /// See [`MissedTick`].

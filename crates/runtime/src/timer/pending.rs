@@ -36,7 +36,7 @@ impl Action {
     }
 }
 
-/// Where the time comes from.
+/// The source of the time.
 pub(super) enum Source {
     /// The machine's monotonic clock, from this moment on.
     Machine(Moment),
@@ -94,7 +94,7 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
-    /// When each sleeper is due, and the address that tells its waker from others'.
+    /// The due time of each sleeper, and the address that tells its waker from others'.
     pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
         let timers = self.timers.lock();
         let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {

@@ -24,7 +24,7 @@ use crate::output;
 use crate::plan::distances::DistancesPlan;
 use crate::resume::{checkpoint_of, take_over};
 
-/// How long the services may take to end: jobs that are stopped keep their finished parts.
+/// The longest time that the services may take to end: jobs that are stopped keep their finished parts.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The steps by their names in the files, and the stages of the report.

@@ -22,10 +22,10 @@ use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 /// it can be counted. This is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
-/// How pages may be packed, for people.
+/// The known compressions of pages, for messages.
 pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
 
-/// How many bytes the values that are still to come may take, asked before room is made for a page of them.
+/// The largest number of bytes that the values still to come may take, checked before room is made for a page of them.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd
 /// assert_eq!(Room::bytes(&4096_u64), 4096, "a number is room that does not become less");
 /// ```
 pub trait Room: Send + 'static {
-    /// How many bytes there are at the moment.
+    /// The number of bytes at the moment.
     fn bytes(&self) -> u64;
 }
 
@@ -228,17 +228,17 @@ impl Parquet {
         columns.into_iter().flatten().filter_map(|name| name.as_str()).map(str::to_owned).collect()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many groups of rows.
+    /// The number of row groups.
     pub fn groups(&self) -> usize {
         self.metadata.num_row_groups()
     }
 
-    /// How many rows a group has.
+    /// The number of rows of a group.
     ///
     /// # Panics
     /// Panics if there is no such group.
@@ -274,7 +274,7 @@ impl Parquet {
     }
 }
 
-/// How long the footer of a file says it is; an error if that is more than the file has.
+/// The length of the footer, as the file states it; an error if that is more than the file has.
 fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
     let size = file.len();
     let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {

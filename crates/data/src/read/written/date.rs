@@ -108,7 +108,7 @@ impl Orders {
 pub(crate) struct Date {
     /// As they stand; a month that is a word is its number.
     parts: [u32; 3],
-    /// Which orders give a day that there is.
+    /// The orders that give an existing day.
     pub(crate) orders: Orders,
     /// Whether its year has two digits.
     pub(crate) is_short: bool,
@@ -116,7 +116,7 @@ pub(crate) struct Date {
     pub(crate) separator: Option<char>,
     /// Seconds since midnight.
     pub(crate) time: Option<f64>,
-    /// How far the clock is ahead of UTC, in seconds.
+    /// The offset of the clock from UTC, in seconds.
     pub(crate) zone: Option<f64>,
 }
 

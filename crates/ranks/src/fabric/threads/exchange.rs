@@ -10,9 +10,8 @@
 //! writes the buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives
 //! in e + 1 only after it has read its part of e.
 //!
-//! There are two ways of arriving. Where ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
-//! arrive folds. Where every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for
-//! itself.
+//! There are two ways of arriving. If ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
+//! arrive folds. If every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for itself.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -82,13 +81,13 @@ struct Shared {
     has_lines: bool,
     /// Two ranks that were found to make different calls.
     disagreement: Mutex<Option<Disagreement>>,
-    /// Where each rank sleeps that waits for a neighbour.
+    /// The sleeping place of each rank that waits for a neighbour.
     seats: Box<[CachePadded<Seat>]>,
     /// Groups of some of these ranks, whose ends have not all been taken yet.
     parts: Mutex<Vec<Part>>,
 }
 
-/// Why the event that a rank waits for will not happen.
+/// The reason why the event that a rank waits for will not happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
     /// A rank has ended; the one because of which, by the world's number.
@@ -110,7 +109,7 @@ struct Rank {
     lines: [CachePadded<Line>; 2],
     /// Its messages, for even and for odd exchanges.
     messages: [Cell<Vec<u64>>; 2],
-    /// How many exchanges it has arrived in, for those who ask who is late.
+    /// The number of exchanges that it has arrived in, to find out who is late.
     arrivals: AtomicUsize,
     /// Its calls.
     log: Log,
@@ -227,7 +226,7 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. Where ranks spin, each must have a worker of its own. In the queue of the rank that wakes it, it
+    /// Wakes a rank. If ranks spin, each must have a worker of its own. In the queue of the rank that wakes it, it
     /// would wait behind a rank that spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
@@ -262,7 +261,7 @@ pub(crate) struct Deposits<'a> {
 }
 
 impl<'a> Deposits<'a> {
-    /// How many ranks there are.
+    /// The number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
@@ -294,8 +293,8 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// Why the exchange that this rank waits for will not end: the first rank that ended before it arrived, or one with
-    /// other calls.
+    /// The reason why the exchange that this rank waits for will not end: the first rank that ended before it arrived,
+    /// or one with other calls.
     fn missing(&self) -> Option<Trouble> {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
@@ -390,7 +389,7 @@ impl Endpoint {
 
 /// The calls of an exchange come in this order.
 impl Endpoint {
-    /// How many ranks there are.
+    /// The number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }

@@ -1,8 +1,8 @@
 //! Messages between ranks of one process.
 //!
-//! Where ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. Where every rank
-//! has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for
-//! a small message in one cache line. So a message crosses from core to core once, and nothing else does.
+//! If ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. If every rank has a
+//! core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for a
+//! small message in one cache line. So a message crosses from core to core once, and nothing else does.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -10,17 +10,17 @@
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. That is usually the receiver. The sender takes that lock and moves the messages to
-//! the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of messages,
-//! their order is kept, and a ring is never waited for.
+//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock and moves the messages
+//! to the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of
+//! messages, their order is kept, and a ring is never waited for.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting). Messages in the inbox
 //! are older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
 //! inbox.
 //!
-//! Why no receiver sleeps for ever: it takes its place in the inbox, raises `sleeping`, and then looks at the channels
-//! once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so
-//! at least one sees the write of the other.
+//! No receiver sleeps for ever, because it takes its place in the inbox, raises `sleeping`, and then looks at the
+//! channels once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of
+//! each, so at least one sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;

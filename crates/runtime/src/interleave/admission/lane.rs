@@ -34,7 +34,7 @@ pub(in crate::interleave) struct Lane {
     /// Tells the uses of a place among the lanes apart.
     pub(in crate::interleave) identity: u64,
     pub(in crate::interleave) group: Group,
-    /// How many of its handlers may run at once.
+    /// The largest number of its handlers that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
     /// By ascending stamp.
@@ -44,14 +44,14 @@ pub(in crate::interleave) struct Lane {
     pub(super) granted: VecDeque<Grant>,
     /// Turns without work, the last one first to be woken.
     pub(super) idle: Vec<(u64, Waker)>,
-    /// How many turns may stay without work.
+    /// The largest number of turns that may stay without work.
     pub(super) turns_kept: usize,
     /// Turns that were made when something started and have not ended. Not counted where they are made with the branch.
     pub(super) turns: usize,
     /// A turn has ended its handler and comes for the next grant, whatever happens: the first needs nobody to be woken.
     pub(super) is_one_coming: bool,
-    /// How many are just giving items back because nobody can be made to handle them: for so long, offers are passed
-    /// over.
+    /// The number of threads that are giving items back because nobody can be made to handle them: until they are done,
+    /// offers are passed over.
     pub(super) declining: usize,
     /// Makes a new turn when it is woken.
     pub(super) spawner: Waker,

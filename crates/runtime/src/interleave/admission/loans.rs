@@ -13,7 +13,7 @@ use crate::calls::Frame;
 use crate::error::Refusal;
 use crate::port::wake::Wake;
 
-/// How a chain of calls stands to the running operations.
+/// The relation of a chain of calls to the running operations.
 pub(super) enum Relation {
     /// None of it runs here.
     Stranger,
@@ -45,8 +45,8 @@ impl Admission {
         Ok(())
     }
 
-    /// How a chain of calls that wants to start in `lane` stands to the operations running here: its innermost
-    /// operation that does decides.
+    /// The relation of a chain of calls that wants to start in `lane` to the operations running here: its innermost
+    /// operation that has one decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {
@@ -68,7 +68,7 @@ impl Admission {
         Relation::Stranger
     }
 
-    /// Why a call to `lane` could never be answered, if that is so.
+    /// The reason why a call to `lane` could never be answered, if that is so.
     pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
         let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
         let name = |lane| self.lane(lane).name.clone().into_boxed_str();

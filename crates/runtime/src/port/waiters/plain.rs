@@ -1,5 +1,5 @@
 //! The waiters that take any item, where nothing else waits. It is the path of nearly every message, in as few steps as
-//! possible. Who calls these: `port/plain.rs`.
+//! possible. The caller of these: `port/plain.rs`.
 
 use std::task::Waker;
 

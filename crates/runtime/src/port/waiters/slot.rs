@@ -66,7 +66,7 @@ impl<T> Want<T> {
     }
 }
 
-/// How a waiter stands.
+/// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// In the list.
@@ -79,7 +79,7 @@ pub(crate) enum Standing {
     Promised,
 }
 
-/// How a waiter stands, with its neighbours while it is in a list, in one word:
+/// The state of a waiter, with its neighbours while it is in a list, in one word:
 ///
 /// | bits 63, 62 | standing | the rest |
 /// | --- | --- | --- |

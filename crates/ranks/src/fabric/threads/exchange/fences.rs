@@ -15,7 +15,7 @@
 
 use lehr_sync::{Ordering, fence};
 
-/// Which fences a group of ranks uses.
+/// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
     /// Both are full.

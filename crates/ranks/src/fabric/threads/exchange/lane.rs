@@ -6,9 +6,9 @@
 //! only now and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and
 //! comes back to be used again.
 //!
-//! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the
-//! receiver has emptied it. Who sends in one direction only waits for room afterwards, so that it finds a slot free the
-//! next time.
+//! To send never waits. A sender that finds the ring full *spills*: from then on messages go into a queue under a lock,
+//! until the receiver has emptied it. A sender in one direction waits for room only afterwards, so that it finds a slot
+//! free the next time.
 //!
 //! A message may be lent at first (`offer.rs`).
 //!
@@ -18,9 +18,9 @@
 //! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
 //! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
 //!
-//! Order: while the sender spills it fills no slot. When it begins to spill, the messages in the slots are older than
-//! those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its slot
-//! again. Messages sent before the first that spilled are visible by now.
+//! Order: while the sender spills it fills no slot. When the lane begins to spill, the messages in the slots are older
+//! than those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its
+//! slot again. Messages sent before the first that spilled are visible by now.
 
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ const LENT: usize = 1 << (usize::BITS - 1);
 /// Long messages whose memory is kept.
 const KEPT: usize = 2;
 
-/// Which call a message belongs to, and the facts that must be the same on both ranks.
+/// The call that a message belongs to, and the facts that must be the same on both ranks.
 pub(super) type Head = [u64; 2];
 
 /// The state that both ends share.
@@ -99,7 +99,7 @@ pub(super) struct Incoming {
     told: usize,
 }
 
-/// Where the next message of a lane is.
+/// The place of a lane's next message.
 #[derive(Clone, Copy)]
 pub(super) enum NextMessage {
     Slot(Head),

@@ -21,10 +21,10 @@
 //! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
-//! Why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals once more. A
-//! rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two steps of each,
-//! so at least one sees the write of the other. A spinning rank sends first, looks for its own message, and comes to
-//! its fence a little later. By then its line has left, and the fence costs nothing.
+//! The reason why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals
+//! once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two
+//! steps of each, so at least one sees the write of the other. A spinning rank sends first, looks for its own message,
+//! and comes to its fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -45,7 +45,7 @@ const LOANS: usize = 2;
 const BESIDES: u32 = 32;
 /// In its place: from several.
 const SEVERAL: usize = (1 << 31) - 1;
-/// Where a rank sleeps that waits for a neighbour.
+/// The sleeping place of a rank that waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
     asleep: CachePadded<AtomicUsize>,
@@ -459,7 +459,7 @@ impl Endpoint {
         })
     }
 
-    /// Why the message that this rank waits for will not come, unless it has come.
+    /// The reason why the message that this rank waits for will not come, unless it has come.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);

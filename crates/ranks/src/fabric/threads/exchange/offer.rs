@@ -31,7 +31,7 @@ const REVOKED: usize = 3;
 /// Looks before a sender that waits for a reader offers its core to others.
 const LOOKS: u32 = 10_000;
 
-/// Where the offers of a slot are made.
+/// The memory of a slot's offers.
 pub(super) struct OfferSlot {
     state: AtomicUsize,
     /// The parts as they are in the sender's memory; unused ones are empty.
