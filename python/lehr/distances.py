@@ -294,7 +294,7 @@ def pairwise_distances(
         For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
         ``'kimura'``. For fingerprints ``'tanimoto'``. For rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
-        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn; a constant row has no correlation and raises an
+        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn. A constant row has no correlation and raises an
         error. For tables with columns of several kinds ``'gower'``: a mean over the columns that both rows have. Numbers and dates differ by a share of their
         column's range, categories by 0 or 1. Measures, categories and dates count; identifiers, free text and constants are left out with a warning.
     alignment : {'local', 'global', 'semi-global', 'given'}, default=None

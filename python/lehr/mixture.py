@@ -67,7 +67,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
         The start of EM: annealed clusters, or a start as in scikit-learn. Starts other than annealing, and the parameters below, need ``n_components`` and rows
-        without missing cells; they show no progress, call no callback and keep no checkpoint.
+        without missing cells. They show no progress, call no callback and keep no checkpoint.
     n_init : int, default=1
         The number of starts, of which the best is kept. Annealing always starts once.
     weights_init, means_init, precisions_init : array-like, default=None
@@ -77,7 +77,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         fitted too.
     warm_start : bool, default=False
         Whether ``fit`` starts from the mixture of the fit before, if that has the same shape. Then, and with a start other than annealing, EM ends when the
-        log-likelihood of a row changes by less than ``tol``; ``max_iter=0`` returns the start itself.
+        log-likelihood of a row changes by less than ``tol``. ``max_iter=0`` returns the start itself.
 
     Attributes
     ----------

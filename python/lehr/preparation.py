@@ -412,7 +412,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value, and for rows whose fifth nearest neighbour is far, compared with how far those neighbours have theirs; 1 for others.
+            0 for rows without any value, and for isolated rows: those whose fifth nearest neighbour is far compared with its neighbours' own. 1 for all others.
 
         Examples
         --------

@@ -92,7 +92,7 @@ def handler(
     verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
         The operation's effect on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
-        The handlers that may run at the same time: none that see the state, others that only read it, or all (then it must not read the state). ``None``:
+        The handlers that may run at the same time: none that see the state, those that only read it, or all. With all, it must not read the state. ``None``:
         exclusive for verbs that change the state, which allow nothing else, and concurrent for the others.
     name : str, default=None
         The name for clients. ``None``: the name of the method.

@@ -417,8 +417,7 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// The number of items that are in the port, those on their way to a receiver included: out of date as soon as it
-    /// is known.
+    /// The number of items in the port, those on their way to a receiver included: out of date as soon as it is known.
     ///
     /// # Example
     /// See [`Port`].
@@ -449,8 +448,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// The number of receives, takes and joins that are waiting here: each from its first poll on, a persistent
-    /// receiver once for each turn that is free.
+    /// The number of waiting receives, takes and joins: each from its first poll on, a persistent receiver once for
+    /// each turn that is free.
     ///
     /// # Example
     /// ```

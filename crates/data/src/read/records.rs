@@ -9,8 +9,8 @@
 //! rows.
 //!
 //! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line
-//! ignored. In a file divided by spaces, a lone `#` before the first record marks it as a header, as NumPy's `savetxt`
-//! writes it, and is no field.
+//! ignored. In a file divided by spaces, a lone `#` before the first record marks it as a header and is no field.
+//! NumPy's `savetxt` writes it so.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;

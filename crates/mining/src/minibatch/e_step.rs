@@ -7,8 +7,8 @@ use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
-/// The number of values that a pass keeps for a centre: mass, moments and cost, in stored units, and the number of rows
-/// nearest to it.
+/// The number of values that a pass keeps for a centre: mass, moments and cost, in stored units, and the number of
+/// nearest rows.
 pub(super) fn numbers(dimension: usize) -> usize {
     Kind::Centers.len(dimension) + 1
 }

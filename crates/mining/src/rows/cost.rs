@@ -23,9 +23,9 @@ pub enum Cost {
     /// frequency in the cluster. Rare bits then say as much as frequent ones. Temperatures, costs and free energies are
     /// in nats too.
     Bernoulli {
-        /// The number of rows that are added to the ones and to the zeros of every column of every cluster before
-        /// frequencies are formed of them: `(ones + prior) / (weight + 2 prior)`. Such a row weighs `sum w^2 / sum w`,
-        /// which is 1 without weights. 0 to 1000.
+        /// The number of rows that are added to the ones and zeros of every column before a cluster's frequencies are
+        /// formed: `(ones + prior) / (weight + 2 prior)`. Such a row weighs `sum w^2 / sum w`, which is 1 without
+        /// weights. 0 to 1000.
         prior: f64,
     },
 }

@@ -6,9 +6,8 @@
 //! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
 //! stays counted. The port shows it to the next in line when the choice looks.
 //!
-//! If several are ready, the branch that was declared first wins (*biased*, the default), or the first in a new order
-//! drawn for each choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the
-//! choice ends them.
+//! If several are ready, the branch that was declared first wins (*biased*, the default). A *fair* choice draws a new
+//! order each time. Branches keep their registrations from one poll to the next; only the end of the choice ends them.
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -293,8 +293,8 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// The reason why the exchange that this rank waits for will not end: the first rank that ended before it arrived,
-    /// or one with other calls.
+    /// The reason why this rank's exchange will not end: the first rank that ended before it arrived, or one with other
+    /// calls.
     fn missing(&self) -> Option<Trouble> {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
