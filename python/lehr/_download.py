@@ -65,7 +65,7 @@ def fetch(
     folder : path-like, default=None
         The folder for the file. ``None``: a folder for this address below ``$LEHR_CACHE``, or else ``lehr`` in the system's cache folder (``~/.cache``).
     timeout : float, default=30.0
-        The transfer counts as broken after so many seconds without a byte.
+        The transfer counts as broken after this many seconds without a byte.
     verbose : bool, default=False
         Whether to show progress on standard error.
 

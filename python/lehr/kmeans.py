@@ -225,7 +225,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return checked
 
     def _initialisations(self) -> int:
-        """The number of starts. Given centres mean one start, whatever the user asked for."""
+        """The number of starts. Given centres mean one start, whatever the user requested."""
         is_given = not isinstance(self.init, str) and not callable(self.init)
         if self.n_init is None:
             return 1 if is_given else _STARTS

@@ -12,7 +12,7 @@ use lehr_data::write::AtomicFile;
 use crate::exit::{Failure, Kind};
 use crate::folder::Folder;
 
-/// Bytes of a file that tell who wrote it.
+/// Bytes that identify the program that wrote a file.
 const HEAD: u64 = 64;
 
 /// A kind of such files.

@@ -2,7 +2,7 @@
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
 //! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only
-//! that command replaces them without being asked. If `--force` has replaced another command's results, its files of
+//! that command replaces them without `--force`. If `--force` has replaced another command's results, its files of
 //! other names stay, and a message names them. Another command's results, a checkpoint (hours of work, perhaps) and
 //! unknown files with our names are protected. `--force` lifts that, except for the input itself, which is never
 //! written to.

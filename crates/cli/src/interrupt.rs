@@ -81,7 +81,7 @@ impl Interrupt {
         started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
-    /// Lets requests to stop pass by, for a process that only waits for another which hears them too.
+    /// Ignores requests to stop, for a process that only waits for another which receives them too.
     pub fn ignore() {
         // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.
         let _ = ctrlc::set_handler(|| ());
@@ -93,7 +93,7 @@ impl Interrupt {
         thread::sleep(Duration::from_millis(200));
     }
 
-    /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.
+    /// Whether a stop was requested since [`Interrupt::listen`]. Does not wait.
     pub fn is_requested(&self) -> bool {
         self.said.get().is_some()
     }
@@ -114,7 +114,7 @@ pub enum Signal {
     Reload,
 }
 
-/// The signals that a node hears.
+/// The signals that a node reacts to.
 pub struct Signals {
     heard: Receiver<Signal>,
 }

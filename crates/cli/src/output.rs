@@ -62,7 +62,8 @@ pub fn usage(text: &str) {
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
-/// By which columns a method goes that nobody chose, and which it leaves out because they are none of numbers.
+/// Names the columns that a method uses when the user chose none, and those that it leaves out because they are not
+/// numeric.
 pub fn columns_taken(what: &str, taken: &[String], left_out: &[LeftOut]) {
     note(&columns_told(what, taken, left_out));
 }

@@ -1,7 +1,7 @@
 //! The progress that a person sees during a run, and the checkpoints.
 //!
 //! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe,
-//! seldom enough to read). Then it looks whether a stop was asked for. Every two seconds it writes the checkpoint, if
+//! seldom enough to read). Then it looks whether a stop was requested. Every two seconds it writes the checkpoint, if
 //! it is time. Its text follows from the figures that the method reports: [`TABLE`] has the words for each.
 
 use std::path::PathBuf;
@@ -66,7 +66,7 @@ pub struct Watch {
 /// The units of the figures shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// The unit of distances, which may be empty; `None` where the temperature is none of a squared distance.
+    /// The unit of distances, which may be empty; `None` if the temperature does not belong to a squared distance.
     pub length: Option<&'static str>,
     /// The unit of temperatures and free energy; may be empty.
     pub temperature: &'static str,

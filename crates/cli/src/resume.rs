@@ -10,7 +10,7 @@ use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::progress::Saved;
 
-/// The message when a run was stopped. `command` is the one that goes on.
+/// The message when a run was stopped. `command` is the one that continues.
 pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     match saved {
         Saved::Checkpoint => Failure::new(

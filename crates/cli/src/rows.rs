@@ -4,8 +4,8 @@
 //! The bytes follow from the rows alone, whichever process writes them. The lead makes the file, under a temporary
 //! name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks
 //! learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
-//! machine, with a disk of its own), all send their text to the lead, who writes alone. The file is the lead's to put
-//! into place or to drop, so that all or none of it appears.
+//! machine, with its own disk), all send their text to the lead, which writes alone. The file is the lead's to put into
+//! place or to drop, so that all or none of it appears.
 //!
 //! Rows are taken in blocks, so that no rank holds more text than that of a block.
 
@@ -204,7 +204,7 @@ mod tests {
             .borrowed("probability", probabilities)
     }
 
-    /// The file of so many ranks, of which those from `seeing` on do not find the file.
+    /// A file of several ranks, of which those from `seeing` on do not find the file.
     fn written(ranks: usize, seeing: usize, has_ids: bool, count: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (here, elsewhere) = (folder.path().join("here"), folder.path().join("elsewhere"));

@@ -13,7 +13,7 @@ use crate::folder::Folder;
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 const TRACE: Beside = Beside { name: "trace", option: "--trace" };
 
-/// The file that was asked for, and its future content.
+/// The requested file, and its future content.
 pub struct TraceFile {
     path: PathBuf,
     trace: Trace,

@@ -1,6 +1,6 @@
-//! A column that counts the rows: an index that somebody exported with the table.
+//! A column that counts the rows: an index that was exported with the table.
 //!
-//! It is a number in every row, so it is taken for a coordinate like any other, and being the widest it decides
+//! It is a number in every row, so it is treated as a coordinate like any other; as the widest column it decides
 //! distances. Nothing in the values says that it does not belong, except that it rises by the same whole number from
 //! row to row.
 

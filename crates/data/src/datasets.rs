@@ -163,7 +163,7 @@ pub fn compounds() -> (Fingerprints, Vec<Compound>) {
 pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
 
 /// 2,944 adults of a health survey and 113 features; one value in five is missing. Of the features, 34 are measured in
-/// units of their own, and 79 say whether an answer was given.
+/// different units, and 79 say whether an answer was given.
 ///
 /// # Example
 /// ```

@@ -14,8 +14,8 @@ use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 /// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] texts, so many rows for each make a category, as of states or makes; and so many texts
-/// at most.
+/// With more than [`LEVELS_MAX`] texts, a category needs at least this many rows for each, as with states or makes; and
+/// it has at most this many texts.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
@@ -55,7 +55,7 @@ pub struct ColumnAccount {
     /// Its role.
     #[serde(flatten)]
     pub role: Role,
-    /// The reason why it is taken for that, where its values alone do not say it.
+    /// The reason for this kind, if its values alone do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.

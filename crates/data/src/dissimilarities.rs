@@ -448,7 +448,7 @@ impl Dissimilarities {
         }
     }
 
-    /// The dissimilarity of two items; `None` if it is missing. Of an item and itself: 0.
+    /// The dissimilarity of two items; `None` if it is missing. The dissimilarity of an item to itself: 0.
     ///
     /// # Panics
     /// Panics if there is no such item.

@@ -60,7 +60,7 @@ impl Duplicates {
         &self.item_of
     }
 
-    /// By distinct item, how many given items it stands for.
+    /// The number of given items that each distinct item represents.
     pub fn weights(&self) -> Vec<u64> {
         let mut weights = vec![0; self.first.len()];
         self.item_of.iter().for_each(|item| weights[*item] += 1);

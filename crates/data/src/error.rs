@@ -44,17 +44,17 @@ pub enum Error {
         /// The contents that were found instead.
         found: &'static str,
     },
-    /// Columns were asked for that are not there.
+    /// Requested columns do not exist.
     #[error("{}", no_such_columns(.name, .wanted, .columns))]
     NoSuchColumns {
         /// The name of the data in messages.
         name: String,
-        /// The columns that were asked for and not found, by name or by 0-based index.
+        /// The requested columns that do not exist, by name or by 0-based index.
         wanted: Vec<String>,
         /// The columns that exist, in order.
         columns: Vec<String>,
     },
-    /// A column was asked for by a name that several columns have.
+    /// A column was requested by a name that several columns have.
     #[error(
         "{name}: expected one column {wanted:?}, found it at the indices {}; ask for it by index",
         list(.indices.iter(), |index| index.to_string())
@@ -62,12 +62,12 @@ pub enum Error {
     AmbiguousColumn {
         /// The name of the data in messages.
         name: String,
-        /// The name asked for.
+        /// The requested name.
         wanted: String,
         /// Its position, counted from 0.
         indices: Vec<usize>,
     },
-    /// One column was chosen more than once: it would count twice, and results could not tell the two apart.
+    /// One column was chosen more than once: it would count twice, and results could not distinguish the two.
     #[error("{name}: expected each column to be chosen once, found {column:?} twice")]
     RepeatedColumn {
         /// The name of the data in messages.
@@ -114,7 +114,7 @@ pub enum Error {
         name: String,
         /// The formats that the reader takes.
         expected: &'static str,
-        /// The format that was found, as far as its first bytes tell.
+        /// The format, as far as the first bytes show it.
         found: Contents,
     },
     /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
@@ -170,7 +170,7 @@ pub enum Error {
     },
 }
 
-/// On whose side an [`Error`] lies.
+/// The party responsible for an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The data, or the request about them, must change.
@@ -180,7 +180,7 @@ pub enum Class {
 }
 
 impl Error {
-    /// On whose side the error lies, for exit codes and status codes.
+    /// The party responsible for the error, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
             Error::Open { .. }
@@ -320,7 +320,7 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// As [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields
+    /// Like [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields
     /// costs a count.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
@@ -329,7 +329,7 @@ impl Faults {
         }
     }
 
-    /// As [`add_with`](Faults::add_with), of a value that is missing: who has a reader for rows with gaps can say so.
+    /// Like [`add_with`](Faults::add_with), for a missing value: callers with a reader for rows with gaps can say so.
     pub fn add_gap_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.gaps += 1;
         self.add_with(fault);
@@ -468,7 +468,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// One line for each column: the name asked for, the ones there are, and the most similar one.
+/// One line for each column: the requested name, the existing ones, and the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));

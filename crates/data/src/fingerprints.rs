@@ -158,8 +158,7 @@ impl Fingerprints {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not
-    /// count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"fingerprints");

@@ -47,18 +47,18 @@ pub struct FrameColumn {
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where there is none.
+    /// Numbers; NaN where a value is missing.
     Numbers(Vec<f64>),
     /// Texts, each with a number.
     Categories(Categories),
-    /// Seconds since 1970-01-01 00:00 UTC; NaN where there is none.
+    /// Seconds since 1970-01-01 00:00 UTC; NaN where a value is missing.
     Times(Vec<f64>),
 }
 
 /// Texts of a column, each different one kept once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
-    /// The level of each row; [`Categories::MISSING`] where there is none.
+    /// The level of each row; [`Categories::MISSING`] where it is missing.
     codes: Vec<u32>,
     /// In the order in which they came up first.
     levels: Vec<String>,
@@ -77,7 +77,7 @@ pub enum ReadAs {
     Truth {
         /// The word that became 1.
         yes: String,
-        /// The word that became 0; empty if nothing stands there.
+        /// The word that became 0; empty if there is no word.
         no: String,
     },
     /// Dates, perhaps with a time of day.
@@ -105,7 +105,7 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether they are per cent; 1.7% is 1.7.
     pub is_percent: bool,
-    /// Whether K, M and the like stand behind some of them: $56.7M is 56,700,000.
+    /// Whether K, M and the like follow some of them: $56.7M is 56,700,000.
     pub has_powers: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
@@ -209,7 +209,7 @@ impl Categories {
         (code != Self::MISSING).then_some(code as usize)
     }
 
-    /// The text of a row; nothing where there is none.
+    /// The text of a row; nothing if it is missing.
     ///
     /// # Panics
     /// Panics if there is no such row.
@@ -276,12 +276,12 @@ pub fn date(seconds: f64) -> String {
 }
 
 impl FrameColumn {
-    /// A column of numbers, NaN where there is none.
+    /// A column of numbers, NaN where one is missing.
     pub fn numbers(name: &str, values: Vec<f64>) -> Self {
         Self { name: name.to_owned(), values: Values::Numbers(values), read_as: ReadAs::Number }
     }
 
-    /// A column of texts, empty where there is none.
+    /// A column of texts, empty where one is missing.
     pub fn texts(name: &str, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         Self { name: name.to_owned(), values: Values::Categories(Categories::of(texts)), read_as: ReadAs::Text }
     }
@@ -321,7 +321,8 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
-    /// The values of a column as texts, a row each; empty where there is none. Yes and no are the words of the file.
+    /// The values of a column as texts, one for each row; empty where one is missing. Yes and no are the words of the
+    /// file.
     ///
     /// # Errors
     /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
@@ -352,7 +353,7 @@ impl DataFrame {
     /// Some of its rows, in the order in which they are given.
     ///
     /// # Panics
-    /// Panics if there is no such row, or none is given.
+    /// Panics if there is no such row, or no row is given.
     pub fn select(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "a table has at least one row");
         let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();

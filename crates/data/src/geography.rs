@@ -3,8 +3,8 @@
 //! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean
 //! nothing. So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two
 //! of them is the chord. It orders pairs exactly as the arc along the surface does, and differs from the arc by less
-//! than 0.1 % up to 980 km. A mean of positions lies inside the sphere; [`lon_lat`] gives the place on the surface
-//! above it.
+//! than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] gives the place on the surface above
+//! it.
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 

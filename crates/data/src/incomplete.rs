@@ -175,7 +175,7 @@ impl Incomplete {
         self.ids.as_deref()
     }
 
-    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    /// The non-numeric columns of the source table that were not requested.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -199,8 +199,8 @@ impl Incomplete {
         &self.name
     }
 
-    /// The same rows with each column brought to mean 0 and standard deviation 1 over its values that are there
-    /// (population form). A constant column becomes 0.
+    /// The same rows with each column brought to mean 0 and standard deviation 1 over its present values (population
+    /// form). A constant column becomes 0.
     pub fn standardised(&self) -> Self {
         self.standardised_as(self)
     }
@@ -255,7 +255,7 @@ impl Incomplete {
         )
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape and values. Ids and names do not count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape and values. Ids and names do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"incomplete");

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::read::{self, Selection};
 
 /// Bytes that can still be used without swapping. The kernel estimates them; the control group and the limit of the
-/// process (`ulimit -v`) may leave less. `None` where none of them tells.
+/// process (`ulimit -v`) may leave less. `None` if none of them reports it.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let process =

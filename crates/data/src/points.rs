@@ -59,7 +59,7 @@ impl Points {
         Self::stored(values.into(), dimension)
     }
 
-    /// As [`new`](Points::new), of values wherever they are.
+    /// Like [`new`](Points::new), of values wherever they are.
     fn stored(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         let points = Self::of_finite(values, dimension)?;
         let mut faults = Faults::new("points");
@@ -73,7 +73,7 @@ impl Points {
         faults.or(points)
     }
 
-    /// As [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
+    /// Like [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
     /// came from.
     ///
     /// # Errors
@@ -221,7 +221,7 @@ impl Points {
         self.with_stored(values.into(), columns)
     }
 
-    /// As [`with_values`](Points::with_values), of values wherever they are.
+    /// Like [`with_values`](Points::with_values), of values wherever they are.
     pub(crate) fn with_stored(&self, values: Storage<f64>, columns: Vec<String>) -> Result<Self, Error> {
         let dimension = columns.len();
         if values.len() != self.len() * dimension {
@@ -289,7 +289,7 @@ impl Points {
         self.ids.as_deref()
     }
 
-    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    /// The non-numeric columns of the source table that were not requested.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -318,7 +318,7 @@ impl Points {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, values and weights, bit by bit.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, values and weights, bit by bit.
     ///
     /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose
     /// weights are all 1 have different fingerprints. The number is the same on any machine.
@@ -352,7 +352,7 @@ impl Points {
     }
 }
 
-/// Weights of so many rows of data that messages call `name`, if they are weights.
+/// Weights of this many rows of the data called `name` in messages, if they are weights.
 ///
 /// # Errors
 /// Returns [`Error::Shape`] if there is not one weight for each row. Returns [`Error::Faults`] with each weight that is

@@ -11,8 +11,8 @@
 //! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
-//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would lie far from
-//! everything. Distances would then be ruled by the category with most texts, so that the sum is brought to 1 here.
+//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would be far from
+//! everything. The category with most texts would then dominate distances, so the sum is brought to 1 here.
 
 mod choose;
 mod fill;
@@ -100,7 +100,7 @@ pub struct Wishes {
     pub scale: Option<Scale>,
     /// The treatment of gaps; `None`: the method's own way if all is to be chosen, else they are faults.
     pub missing: Option<Missing>,
-    /// Whether logarithms, scale and the treatment of gaps are chosen from the data where nothing is said.
+    /// Whether to choose logarithms, scale and the treatment of gaps from the data unless they are given.
     pub is_auto: bool,
     /// How missing values are handled where that is chosen from the data.
     pub missing_of_method: Missing,

@@ -97,8 +97,7 @@ pub struct Selection {
     pub weights: Option<String>,
     /// The column of ids; `None`: no ids.
     pub id: Option<String>,
-    /// The byte between fields; a space stands for any run of spaces and tabs; `None`: found out among `, ; tab |
-    /// space`.
+    /// The byte between fields; a space means any run of spaces and tabs; `None`: detected among `, ; tab | space`.
     pub delimiter: Option<u8>,
     /// Whether the first row has names; `None`: found out.
     pub header: Option<bool>,
@@ -208,9 +207,9 @@ pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColum
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
 
-/// As [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory: it
-/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is the
-/// result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
+/// Like [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory:
+/// it holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is
+/// the result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
 /// numbers.
 ///
 /// Cost: one pass; disk for 8 bytes a value.
@@ -239,7 +238,7 @@ pub fn spilled_table(
     table_of(rows_of(path)?, &again(path), selection, first_column, Some(spill))
 }
 
-/// As [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
+/// Like [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
 ///
 /// # Errors
 /// The same as for [`points`]; [`Error::Spill`] if the folder does not take the values.
@@ -260,7 +259,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
     any_points(rows_of(path)?, &again(path), selection, Some(spill))
 }
 
-/// As [`table`], from a reader; messages call it `name`.
+/// Like [`table`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// The same as for [`table`], except for those of opening a file.
@@ -348,7 +347,7 @@ pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Erro
     any_incomplete(rows_of(path)?, &again(path), selection)
 }
 
-/// As [`incomplete`], from a reader; messages call it `name`.
+/// Like [`incomplete`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// The same as for [`incomplete`], except for those of opening a file.
@@ -464,7 +463,7 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
 
 /// The columns that a selection names, by index.
 struct SelectedColumns {
-    /// Those of the points; `None` if nobody chose any.
+    /// The chosen columns of the points; `None` if the user chose none.
     columns: Option<Vec<usize>>,
     weights: Option<usize>,
     id: Option<usize>,
@@ -504,7 +503,7 @@ fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Er
     }
 }
 
-/// The index of the column called `wanted`, or of that index; `None` if there is none.
+/// The index of the column called `wanted`, or of that index; `None` if it does not exist.
 pub(crate) fn find_column(source: &str, wanted: &str, names: &[String]) -> Result<Option<usize>, Error> {
     let wanted = wanted.trim();
     let indices: Vec<usize> = (0..names.len()).filter(|index| names[*index] == wanted).collect();

@@ -1,8 +1,8 @@
-//! Columns brought to comparable spreads, when asked and only then.
+//! Brings columns to comparable spreads, only on request.
 //!
 //! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
 //! user knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing
-//! is scaled unless asked, and [`Spreads`] says when somebody should think about it.
+//! is scaled without a request, and [`Spreads`] says when somebody should think about it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
@@ -453,8 +453,7 @@ impl Moments {
     }
 }
 
-/// The median and the interquartile range of a column, whose standard deviation takes the range's place if there is
-/// none.
+/// The median and the interquartile range of a column; if the range is 0, its standard deviation.
 fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)

@@ -65,7 +65,7 @@ impl Sparse {
     pub const COLUMNS_MAX: usize = 1 << 24;
 
     /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to
-    /// `starts[r + 1]`. They may stand in any order within a row; values of 0 are dropped.
+    /// `starts[r + 1]`. They may be in any order within a row; values of 0 are dropped.
     ///
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
@@ -267,7 +267,7 @@ impl Sparse {
         self
     }
 
-    /// The same rows with so many columns; those added are 0 everywhere. So rows of a file, which only says which
+    /// The same rows with this many columns; added columns are 0 everywhere. So rows of a file, which only says which
     /// columns it uses, come to have the columns of a model.
     ///
     /// # Errors
@@ -422,8 +422,8 @@ impl Sparse {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, columns, values and weights. Ids and
-    /// names do not count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, columns, values and weights. Ids and names do
+    /// not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"sparse");

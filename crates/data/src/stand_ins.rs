@@ -1,8 +1,8 @@
-//! Numbers that stand for a missing value: -200, -999, 9999.
+//! Numbers that mean a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number where they have none. It lies farther from all values than these
-//! lie from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
-//! [`without_stand_ins`] makes gaps of it and reports it. A person who names the missing values has named all of them.
+//! Instruments and old programs write such a number where they have none. It is farther from all values than these are
+//! from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
+//! [`without_stand_ins`] makes gaps of it and reports it. A user who names the missing values has named all of them.
 
 use std::collections::BTreeSet;
 
@@ -14,9 +14,9 @@ const KNOWN: [f64; 12] =
 /// Different values that a column has beside it, at least.
 const OTHERS: usize = 10;
 
-/// The table with gaps where a number stands for a missing value, and the numbers that do.
+/// The table with gaps in place of numbers that mean a missing value, and those numbers.
 ///
-/// Of a table that was read with missing values named by a person nothing is changed.
+/// A table that was read with missing values named by the user does not change.
 ///
 /// # Example
 /// ```
@@ -83,7 +83,7 @@ fn measures(column: &FrameColumn) -> Option<&[f64]> {
     }
 }
 
-/// The smallest and the largest value; NaN where there is none.
+/// The smallest and the largest value; NaN if there is none.
 fn ends(column: &FrameColumn) -> (f64, f64) {
     let values = measures(column).unwrap_or_default();
     let there = || values.iter().copied().filter(|value| !value.is_nan());

@@ -150,7 +150,7 @@ pub fn uniform(rows: usize, ranges: &[(f64, f64)], seed: u64) -> Points {
 /// directions.
 ///
 /// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster
-/// one centre can tell them apart.
+/// one centre can distinguish them.
 ///
 /// # Panics
 /// Panics if there are no circles or no rows.
@@ -184,7 +184,7 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
 /// Each bit of a template is set with probability `density`, each bit of a row flipped with probability `flip`.
 ///
 /// # Panics
-/// Panics if there are no templates, rows or bits, or a probability is none.
+/// Panics if there are no templates, rows or bits, or a probability is invalid.
 ///
 /// # Example
 /// ```

@@ -2,8 +2,7 @@
 //!
 //! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
 //! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the
-//! part that only somebody who knows the data can say: the classes beside the clusters, and the features that mark
-//! them.
+//! domain knowledge: the classes beside the clusters, and the features that mark them.
 
 pub mod found;
 pub mod page;
@@ -30,7 +29,7 @@ pub const METHOD: &str =
 
 /// Items that are compared unless the user says how many.
 const ITEMS: usize = 1500;
-/// Clusters of patients unless the user says how many: among so many features no number stands out.
+/// Clusters of patients unless the user gives a number: with many features no number stands out.
 const PATIENT_GROUPS: usize = 6;
 /// Clusters of compounds unless the user says how many.
 const COMPOUND_GROUPS: usize = 10;
@@ -91,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// The folder for results when none is named.
+    /// The default folder for results.
     pub fn out(self) -> &'static str {
         match self {
             Subject::Genes => "lehr-genes",
@@ -326,7 +325,7 @@ const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 /// The family of a subfamily.
 ///
 /// # Panics
-/// Panics if it is none of Alu repeats.
+/// Panics if it is no Alu repeat.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }
@@ -343,7 +342,7 @@ fn families<'a>(subfamilies: impl Iterator<Item = &'a str>) -> Classes {
 /// All pairs in whole rows, as methods read them.
 ///
 /// # Errors
-/// None that values of a metric can bring about.
+/// Errors that the values of a metric cannot cause.
 pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Error> {
     let items = half.items();
     let mut values = vec![0.0f32; items * items];

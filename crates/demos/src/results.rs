@@ -155,8 +155,8 @@ fn lasted(cooling: &[(usize, f64)]) -> BTreeMap<usize, f64> {
     lasted
 }
 
-/// The clustering whose number of clusters lasted over the widest range of temperatures, the smallest of equals, among those
-/// that were asked for.
+/// The requested clustering whose number of clusters lasted over the widest range of temperatures, the smallest of
+/// equals.
 fn longest(lasted: &BTreeMap<usize, f64>, mut found: Vec<(usize, String)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort();

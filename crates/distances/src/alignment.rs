@@ -2,7 +2,7 @@
 //!
 //! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One
 //! pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are carried
-//! in the score itself: see `alignment/packing.rs`. The recurrences stand in `alignment/kernel.rs`; [`mod@reference`] is
+//! in the score itself: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`; [`mod@reference`] is
 //! the oracle.
 
 pub(crate) mod kernel;
@@ -59,13 +59,13 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Of several with the same score it is the one with most matches, of these the one with fewest columns, then with
-/// fewest transitions. Counts that were not asked for ([`Counted`]) are 0 and decide nothing.
+/// Of several with the same score it has the most matches, then the fewest columns, then the fewest transitions. Counts
+/// that were not requested ([`Counted`]) are 0 and decide nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.
     pub score: i64,
-    /// Columns in which both have the same letter, and one that stands for just one nucleotide or amino acid.
+    /// Columns in which both have the same letter, one that means just one nucleotide or amino acid.
     pub matches: usize,
     /// Columns, as [`Counted`] says which.
     pub columns: usize,
@@ -107,8 +107,8 @@ impl Aligner {
     /// Cost: one pass over the letters, a byte a letter.
     ///
     /// # Errors
-    /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are asked of proteins.
-    /// Also if the sequences are so long that a score with its counts does not fit into 64 bits.
+    /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are requested for
+    /// proteins. Also if the sequences are so long that a score with its counts does not fit into 64 bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =
@@ -227,7 +227,7 @@ impl Aligner {
         }
     }
 
-    /// `wanted(row, column)`, asked for the last column of a line and for each, says which pairs count.
+    /// `wanted(row, column)`, called for the last column of a line and for each, says which pairs count.
     fn align_in<N: Number>(
         &self,
         rows: Range<usize>,

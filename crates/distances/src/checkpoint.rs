@@ -154,7 +154,7 @@ impl LogReader {
     ///
     /// # Errors
     /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if
-    /// it is of other data, another dissimilarity or precision.
+    /// it belongs to other data, another dissimilarity or precision.
     pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)

@@ -93,7 +93,7 @@ impl<T: Precision> Half<T> {
         ((items as u64).saturating_mul(items as u64 + PART_ROWS as u64) / 2).saturating_mul(T::BYTES as u64)
     }
 
-    /// Whether the values of so many items fit into `limit` bytes.
+    /// Whether the values of this many items fit into `limit` bytes.
     ///
     /// # Errors
     /// Returns [`Error::TooLarge`] if they do not.

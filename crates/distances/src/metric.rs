@@ -50,11 +50,11 @@ pub trait Metric: Sync {
     /// The parameters of the measure by name, for the header.
     fn parameters(&self) -> Map<String, Value>;
 
-    /// A number that tells the data from others.
+    /// A number that identifies the data.
     fn fingerprint(&self) -> u64;
 
     /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items;
-    /// NaN where there is none. If both ranges begin with the same item, only values above the diagonal count, and the
+    /// NaN where one is missing. If both ranges begin with the same item, only values above the diagonal count, and the
     /// others may be left as they are.
     ///
     /// # Panics

@@ -32,9 +32,8 @@ pub enum Measure {
     Cosine,
     /// One less the correlation of the rows, 0 to 2. Constant rows are refused: they have none.
     Correlation,
-    /// The mean of the absolute differences, each of which counts as 1 at most. Of rows as
-    /// [`lehr_data::gower::rows`] makes them this is Gower's dissimilarity: shares of the ranges of numbers, and
-    /// categories that are equal or not.
+    /// The mean of the absolute differences, each of which counts as 1 at most. For rows as [`lehr_data::gower::rows`]
+    /// makes them this is Gower's dissimilarity: shares of the ranges of numbers, and categories that are equal or not.
     Gower,
 }
 
@@ -85,7 +84,7 @@ impl FromStr for Measure {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. Of angles each row is divided by a power of two, and for the
+    /// Row after row; 0 where a value is missing. For angles each row is divided by a power of two, and for the
     /// correlation centred by its mean.
     values: Vec<f64>,
     /// 1 where a value is present, 0 where it is missing; empty if none is.

@@ -17,9 +17,9 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also those that
-    /// stand for several letters or an unknown one (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this
-    /// way too: equal sequences are at distance 0.
+    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also ambiguous or
+    /// unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this way too: equal sequences are
+    /// at distance 0.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`: blind to insertions and deletions.

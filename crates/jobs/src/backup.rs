@@ -220,7 +220,7 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Whether a file is the state of a service or its copy. Checkpoints of jobs stand in folders of their own.
+/// Whether a file is the state of a service or its copy. Checkpoints of jobs are in their own folders.
 fn is_state(file: &str) -> bool {
     let name = file.strip_suffix(".copy").unwrap_or(file);
     name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")

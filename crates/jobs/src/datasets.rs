@@ -81,7 +81,7 @@ pub struct Dataset {
     pub id: Option<String>,
     /// The memory that its values take.
     pub bytes: u64,
-    /// Of the content: equal contents have equal ones, whatever they came from.
+    /// The checksum of the content: equal contents have equal ones, whatever their origin.
     pub checksum: String,
     /// Its origin.
     pub source: Source,
@@ -242,7 +242,7 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// An upload of which nothing is said but its name and form.
+    /// An upload that has only a name and a form so far.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -363,7 +363,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// A file of which nothing is said but its path.
+    /// A file that has only a path so far.
     ///
     /// # Example
     /// See [`Open`].
@@ -427,7 +427,7 @@ pub struct Take {
     pub name: String,
 }
 
-/// Asks for rows of a data set. The answer may have fewer than were asked for; it says where it ends.
+/// Asks for rows of a data set. The answer may have fewer rows than requested; it says where it ends.
 ///
 /// # Example
 /// ```
@@ -537,8 +537,8 @@ pub struct Abandon {
     pub content: u64,
 }
 
-/// The outcome of an upload, a file or a table: subscribers hear it when a data set can be used. The service sends it to itself; from others it is
-/// refused.
+/// The outcome of an upload, a file or a table: subscribers receive it when a data set can be used. The service sends
+/// it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].

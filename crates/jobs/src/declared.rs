@@ -38,7 +38,7 @@ pub(crate) struct Declared {
     fits: Option<Fits>,
 }
 
-/// Results of the jobs of this process by the jobs' ids, for who wants more of a result than its tables. They are kept
+/// Results of this process's jobs by job id, for callers that want more of a result than its tables. They are kept
 /// until this is dropped.
 ///
 /// # Example
@@ -195,7 +195,7 @@ impl TableOptions {
 /// The names of [`TableOptions`].
 const NAMES: [&str; 9] = ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
 
-/// Those of them that a method takes.
+/// The options of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix(_) => &[],
@@ -420,8 +420,8 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input. They are of bits or sparse if the method takes such and nobody names columns. They have
-/// missing values if the method takes those and the data set says that there may be some.
+/// The rows of the input. They are bits or sparse if the method takes these and no columns are named. They have missing
+/// values if the method takes those and the data set says that there may be some.
 ///
 /// # Errors
 /// Returns [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places;
@@ -468,7 +468,7 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
 /// The rows of an ordinary table, prepared as the command prepares them.
 ///
 /// # Errors
-/// The same as for [`rows_of`]; columns that cannot be used as they are asked to be.
+/// The same as for [`rows_of`]; columns that cannot be used as requested.
 fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let id = options.id.as_deref().or(table.id());
     let weights = options.weights.as_deref().or(table.weights());
@@ -497,7 +497,8 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
+/// The rows of the input as a stream, the first of which are the sample. Rows of weight 0 are left out, as where a
+/// stream is read from a file.
 ///
 /// # Errors
 /// The same as for [`rows_of`].

@@ -56,7 +56,7 @@ pub struct Distances {
 impl Distances {
     /// The method of a service that runs one job. It keeps finished pairs in this file and not at the job's own place,
     /// so that they outlive the service. It has the form of the checkpoint of `lehr distances`. A job resumes from the
-    /// pairs that it finds there; nobody removes the file.
+    /// pairs that it finds there; the file is never removed.
     ///
     /// # Example
     /// ```

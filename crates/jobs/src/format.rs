@@ -73,8 +73,9 @@ pub enum Form {
     Fps,
     /// Sparse rows as SVMlight's text has them, plain or gzip: the column `sparse`, fields `column:value` without the class.
     Svmlight,
-    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it names. Of a file under the data root the header alone, with the array
-    /// beside it. One column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the file has.
+    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it
+    /// names. For a file under the data root only the header, with the array beside it. One column, the pairs (0,1),
+    /// (0,2), …, (1,2), …, in as many bits as the file has.
     Dissimilarities,
 }
 
@@ -166,7 +167,7 @@ pub struct ColumnFacts {
     pub name: String,
     /// `measure`, `category`, `date`, `id`, `text`, `constant`, `empty`, or `the same as` another column.
     pub role: String,
-    /// The reason why it is taken for that, where its values alone do not say it.
+    /// The reason for this kind, if its values alone do not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.
@@ -279,7 +280,7 @@ fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     warnings.map(|warning| format!("{name}: {warning}")).collect()
 }
 
-/// Reads dissimilarities whose header and array are two files: `open` gives the one that stands under a name beside the header.
+/// Reads dissimilarities whose header and array are two files: `open` opens a file by its name beside the header.
 ///
 /// # Errors
 /// The same as for [`read`]; those of `open`.

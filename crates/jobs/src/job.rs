@@ -31,7 +31,7 @@ const SAVE_SECONDS: f64 = 1.0;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
-    /// The share of the work that is done, as far as the method can tell, 0 to 1.
+    /// The estimated share of the work that is done, 0 to 1.
     pub fraction: f64,
     /// The present stage.
     pub stage: String,
@@ -146,7 +146,7 @@ pub struct Job {
     since_save: Mutex<Option<Stopwatch>>,
     reports: Mutex<Reports>,
     warnings: Mutex<Vec<String>>,
-    /// Those that run it together, if they are several.
+    /// The processes that run it together, if there are several.
     processes: Option<lehr_ranks::Job>,
     is_lead: bool,
 }
@@ -157,7 +157,7 @@ struct Reports {
     last: Option<Progress>,
 }
 
-/// The wish that a job stops, shared with the service.
+/// The request that a job stops, shared with the service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signal(Arc<Mutex<Option<Stop>>>);
 
@@ -232,7 +232,8 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Whether its tables are taken from this process. Of several that run it together, one gives them; those of the others are ignored, so that they may leave it.
+    /// Whether its tables are taken from this process. If several run it together, one gives them; those of the others
+    /// are ignored, so the others may skip this.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }
@@ -270,8 +271,8 @@ impl Job {
     /// keeps its jobs.
     ///
     /// # Errors
-    /// Returns [`Failure::Environment`] if the disk does not take them. The method may go on; the earlier checkpoint is
-    /// still there.
+    /// Returns [`Failure::Environment`] if the disk does not take them. The method may continue; the earlier checkpoint
+    /// is still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -288,7 +289,8 @@ impl Job {
         Ok(())
     }
 
-    /// Saves where a run is, if that is due. If it cannot be, the run goes on, and the earlier checkpoint is still there.
+    /// Saves where a run is, if that is due. If it cannot be, the run continues, and the earlier checkpoint is still
+    /// there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));

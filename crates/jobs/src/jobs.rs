@@ -55,7 +55,7 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// Of all of them: a service has the name and the version of its method.
+    /// The description of all: a service has the name and the version of its method.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
@@ -81,12 +81,12 @@ pub enum State {
     Failed,
     /// Somebody wanted it no more.
     Cancelled,
-    /// Its node ended while it ran; it goes on by itself.
+    /// Its node ended while it ran; it continues by itself.
     Interrupted,
 }
 
 impl State {
-    /// Whether nothing more happens unless somebody asks.
+    /// Whether nothing more happens without a request.
     ///
     /// # Example
     /// See [`State`].
@@ -145,7 +145,7 @@ pub struct Record {
     /// The reason why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Whether somebody wants it no more.
+    /// Whether it is no longer wanted.
     #[serde(default)]
     pub is_cancelled: bool,
     /// Its place in the order of jobs.
@@ -338,7 +338,7 @@ pub struct Wait {
 /// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
@@ -347,10 +347,10 @@ pub struct Cancel {
     pub body: Named,
 }
 
-/// Has a job go on that was cancelled or has failed, from its last checkpoint.
+/// Has a job continue that was cancelled or has failed, from its last checkpoint.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
@@ -362,7 +362,7 @@ pub struct Resume {
 /// Forgets a job that has ended, and its checkpoints. Its outputs stay: they are data sets.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
@@ -374,7 +374,7 @@ pub struct Remove {
 /// Asks for rows of an output.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
@@ -387,7 +387,7 @@ pub struct ResultOf {
 /// have none.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
@@ -405,7 +405,7 @@ pub struct ModelOf {
 /// ```
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
@@ -429,7 +429,7 @@ pub struct Page(
     pub String,
 );
 
-/// Rows that the model of a job is asked about: those of a data set, or a file.
+/// Rows to apply a job's model to: those of a data set, or a file.
 ///
 /// Over HTTP the body may be the file itself, or a form with it, with the other fields in the query:
 ///
@@ -500,7 +500,7 @@ pub struct Predict {
 /// whether it is to run now.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
@@ -512,7 +512,7 @@ pub struct Start {
 /// Tells the service that a job has made progress. The service sends it to itself; from others it is refused.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
@@ -524,7 +524,7 @@ pub struct Progressed {
 /// Tells the service that a job has ended. The service sends it to itself; from others it is refused.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]

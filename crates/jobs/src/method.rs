@@ -51,7 +51,7 @@ use crate::table::Table;
 pub trait Method: Clone + Send + Sync + 'static {
     /// The name of the contract of its service, such as `lehr.pairwise`.
     const NAME: &'static str;
-    /// Of its contract: the major number is raised with options and tables that old clients get wrong.
+    /// The version of its contract: the major number rises with options and tables that old clients get wrong.
     const VERSION: Version;
     /// The names of the tables that it takes, at least one.
     const INPUTS: &'static [&'static str];
@@ -271,7 +271,7 @@ impl Outputs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It was asked to stop, and has saved its state to continue.
+    /// It received a request to stop, and has saved its state to continue.
     Stopped,
     /// Inputs or options cannot be meant: other ones may do.
     Input(String),

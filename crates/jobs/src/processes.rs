@@ -6,9 +6,9 @@
 //! call of the method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the
 //! tables, or why there are none. So the bytes are those of one process, and no method knows of any of this.
 //!
-//! Each try has a folder of its own. The processes of a node that was killed end when they hear of it, and may write in
-//! their folder until then. A try begins from the last checkpoint of those before it, and one that came to its end
-//! unseen is the result.
+//! Each try has a folder of its own. The processes of a killed node end when they learn of it, and may write in their
+//! folder until then. A try begins from the last checkpoint of those before it, and one that came to its end unseen is
+//! the result.
 //!
 //! | in the folder of a try | content |
 //! | --- | --- |
@@ -166,7 +166,7 @@ enum Line {
     Error(String),
 }
 
-/// Passes on the reports of the processes, and the wish to stop; gives their exit code and last lines.
+/// Passes on the reports of the processes, and the request to stop; returns their exit code and last lines.
 fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;

@@ -1,11 +1,11 @@
 //! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes
 //! into the document.
 //!
-//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and
-//! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
-//! to start a job, and when that is kept, starts a *job's thread*. The task takes the job's inputs, computes, stores
-//! its outputs, gives its signal back, and only then reports the end of the job. So a signal that is there is that of
-//! the run that the document says, and no wish to cancel meets the run after it.
+//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and set it
+//! when a client cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service to
+//! start a job, and when that is kept, starts a *job's thread*. The task takes the job's inputs, computes, stores its
+//! outputs, gives its signal back, and only then reports the end of the job. So an existing signal always belongs to
+//! the run in the document, and no request to cancel reaches the run after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -412,7 +412,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Whether nothing is on its way. Nobody is woken: it is asked again with the next report.
+    /// Whether nothing is on its way. Nothing is woken: the next report checks it again.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
         if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {

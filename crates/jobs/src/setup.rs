@@ -56,8 +56,7 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside
-    /// another.
+    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
@@ -65,7 +64,7 @@ impl Setup {
     /// Starts the service of data sets at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
+    /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if the path is in use.
     ///
     /// # Example
     /// See [`Setup`].
@@ -121,7 +120,7 @@ impl Setup {
         self.start_any(host, at.into(), Arc::new(Declared::of(method))).await
     }
 
-    /// The same, with results kept for who has the process: see [`Fits`].
+    /// The same, with results kept for the owner of the process: see [`Fits`].
     ///
     /// # Errors
     /// The same as for [`start_method`](Self::start_method).

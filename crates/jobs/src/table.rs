@@ -151,7 +151,7 @@ impl Builder {
         self
     }
 
-    /// The same of texts that stand together already.
+    /// The same for texts that are contiguous already.
     pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
         self.columns.push((name.into(), Arc::new(values)));
         self
@@ -265,7 +265,7 @@ impl Table {
         self.batch.schema_ref().metadata().get(role).map(String::as_str)
     }
 
-    /// Whether numbers may be missing: NaN is a value that nobody knows, and no fault.
+    /// Whether numbers may be missing: NaN is then an unknown value, and no fault.
     pub fn has_gaps(&self) -> bool {
         self.role(GAPS).is_some()
     }
@@ -315,7 +315,7 @@ impl Table {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values())
     }
 
-    /// A column as text, whatever it holds; nothing if it is not there.
+    /// A column as text, whatever its type; nothing if it does not exist.
     pub fn texts(&self, name: &str) -> Option<Vec<String>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(texts) = column.as_string_opt::<i32>() {
@@ -336,7 +336,7 @@ impl Table {
     /// `length` rows from row `start` on, without a copy.
     ///
     /// # Panics
-    /// Panics if there are not so many.
+    /// Panics if there are fewer.
     pub fn slice(&self, start: usize, length: usize) -> Self {
         Self { batch: self.batch.slice(start, length) }
     }

@@ -23,7 +23,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Dissimilarities: the file, if header and array stand in it together, or else the header and the array beside it.
+    /// Dissimilarities: one file with header and array, or the header and the array beside it.
     fn with_array(path: &Path, unreadable: impl Fn(io::Error) -> Fault) -> Result<Self, Fault> {
         let mut reader = io::BufReader::new(File::open(path).map_err(&unreadable)?);
         let header = header_from(&mut reader, &path.display().to_string()).map_err(|error| fault_of(&error))?;
@@ -61,7 +61,7 @@ impl Sent {
 /// The size of one body, so that a node with default limits takes it.
 const BODY_BYTES: usize = 8 << 20;
 
-/// Fetches a data set, from here or elsewhere, whatever its size.
+/// Fetches a data set of any size, from here or elsewhere.
 ///
 /// # Errors
 /// The errors of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
@@ -90,7 +90,7 @@ pub async fn fetch(datasets: &Reference<Datasets>, name: &str) -> Result<Table, 
     Err(Fault::new(Code::PreconditionFailed, format!("{name:?} has changed while it was read: read it again")))
 }
 
-/// Stores a table as a data set, here or elsewhere, whatever its size.
+/// Stores a table of any size as a data set, here or elsewhere.
 ///
 /// # Errors
 /// The errors of [`Put`], [`Begin`], [`Append`] and [`Finish`].
@@ -132,7 +132,7 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 ///
 /// # Errors
 /// Returns [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called
-/// again, it goes on.
+/// again, it continues.
 ///
 /// # Example
 /// ```

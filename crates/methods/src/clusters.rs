@@ -40,7 +40,7 @@ pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &s
 pub(crate) struct ClusterTable<'a> {
     /// Names of the columns that centres have.
     pub columns: &'a [String],
-    /// The clusters, by falling weight.
+    /// The clusters, by decreasing weight.
     pub rows: Vec<ClusterRow>,
     /// The unit of spreads.
     pub unit: &'a str,

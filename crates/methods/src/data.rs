@@ -13,9 +13,9 @@ use crate::stream::Stream;
 pub struct Matrix {
     /// All pairs.
     pub dissimilarities: Dissimilarities,
-    /// One name for each item; numbers where nobody gave names.
+    /// One name for each item; numbers if there are no names.
     pub ids: Vec<String>,
-    /// One weight for each item: how many equal items it stands for.
+    /// One weight for each item: the number of equal items that it represents.
     pub weights: Option<Vec<f64>>,
     /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
     pub classes: Vec<Classes>,
@@ -62,7 +62,7 @@ pub struct RowsWords {
     pub takes_bits_and_sparse: bool,
     /// How missing values are handled; `None` where rows with such are refused.
     pub missing: Option<Missing>,
-    /// Whether rows that lie alone are set aside where everything is chosen from the data.
+    /// Whether automatic preparation sets isolated rows aside.
     pub sets_aside: bool,
     /// The reason why positions on a sphere are not for it; nothing where they are.
     pub not_on_sphere: Option<NotOnSphere>,

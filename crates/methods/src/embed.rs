@@ -209,7 +209,7 @@ pub struct Fitted {
     pub parameters: Parameters,
     /// The map.
     pub map: Map,
-    /// Made when it is asked for: of several processes that make a map, one shows it.
+    /// Made on request: of several processes that make a map, one shows it.
     shepard: OnceLock<Shepard>,
 }
 

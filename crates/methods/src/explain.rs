@@ -268,7 +268,7 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
     marks
 }
 
-/// Names clusters by their strongest marks, each by so many columns that no other has the same name.
+/// Names clusters by their strongest marks, with as many columns as make the name unique.
 fn name(portraits: &mut [Portrait]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {
@@ -294,8 +294,8 @@ fn name(portraits: &mut [Portrait]) {
     }
 }
 
-/// A name of the columns with the greatest effects, each column once. Of a category only a text counts that is more
-/// frequent here than elsewhere. A rarer text says little, and so does one of most rows that is a little more frequent.
+/// A name of the columns with the greatest effects, each column once. For a category only a text that is more frequent
+/// here than elsewhere counts. A rarer text says little, and so does one of most rows that is a little more frequent.
 fn named_by(marks: &[Mark], most: usize) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();

@@ -38,12 +38,12 @@ pub struct About {
     pub examples: &'static str,
     /// The name of its result in help and messages: `map`.
     pub result: &'static str,
-    /// The folder for its results where nobody names one.
+    /// The default folder for its results.
     pub folder: &'static str,
     /// The files that the command writes, in the order in which they appear. The last one says that the others are
     /// ours.
     pub files: &'static [&'static str],
-    /// Those of them that the last line of a run does not name.
+    /// The figures that the last line of a run does not name.
     pub untold: &'static [&'static str],
     /// The tables that its service gives, by name.
     pub outputs: &'static [&'static str],
@@ -155,7 +155,7 @@ impl Task<'_> {
 
 /// The result of a method.
 pub trait Fit: Any + Send + Sync {
-    /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
+    /// One of its tables; nothing for a name outside [`About::outputs`] and [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
     /// The content of one of its files, of [`About::files`]; `None` for a file that every method has.
     ///

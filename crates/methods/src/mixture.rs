@@ -287,7 +287,8 @@ pub fn labels<'a>(
 }
 
 impl Fitted {
-    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per component, by falling weight, in the columns' units.
+    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per
+    /// component, by decreasing weight, in the columns' units.
     fn components(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let ours = ["component", "weight", "rows"];

@@ -61,7 +61,7 @@ pub struct ModelFile {
     shifts: Vec<f64>,
     /// The divisor of each column after that.
     divisors: Vec<f64>,
-    /// The column that named the rows, where one did: rows that are asked of later most likely have it too.
+    /// The column that named the rows, if one did: the next table probably has it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
@@ -137,7 +137,7 @@ impl ModelFile {
     /// A model of rows or of a stream, by the columns that they have.
     ///
     /// # Panics
-    /// Panics if these are dissimilarities, of which nothing is learnt that other rows could be asked of.
+    /// Panics if these are dissimilarities, because their model cannot be applied to other rows.
     pub fn of(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),

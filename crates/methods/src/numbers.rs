@@ -31,8 +31,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
 }
 
-/// Formats values that stand below each other. All have as many decimals as give the largest `digits` significant ones.
-/// If that leaves the smallest without two, [`significant`] formats each.
+/// Formats values for a column. All have as many decimals as give the largest `digits` significant ones. If that leaves
+/// the smallest without two, [`significant`] formats each.
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));

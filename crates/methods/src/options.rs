@@ -114,7 +114,7 @@ impl OptionOf {
         }
     }
 
-    /// Its default in words; nothing where there is none to tell.
+    /// Its default in words; nothing if there is none to show.
     pub fn default_words(&self) -> Option<String> {
         match (&self.default_text, &self.default) {
             (Some(text), _) => Some(text.clone()),
@@ -130,7 +130,7 @@ impl OptionOf {
         format!("{}{range}{default}", self.help)
     }
 
-    /// Reports the fault of a value, if there is one; null stands for the default.
+    /// Reports the fault of a value, if there is one; null means the default.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),
@@ -221,7 +221,7 @@ fn formerly(schema: &Value) -> Option<(String, Options)> {
 
 /// Options by the names and with the values of today, where some are given as they were called before.
 ///
-/// A former name beside that of today stays, for [`faults`] to find. So does a value that never was one.
+/// A former name beside that of today stays, for [`faults`] to find. The same holds for a value that never was one.
 ///
 /// # Example
 /// ```

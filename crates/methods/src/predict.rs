@@ -152,8 +152,8 @@ impl Predicted {
         Ok(Self::of(model, values, memberships)?.into())
     }
 
-    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets what the
-    /// model expects of a row that nobody has seen: the heaviest component, the middle of the map.
+    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets the model's
+    /// expectation for an unknown row: the heaviest component, the middle of the map.
     ///
     /// # Errors
     /// The same as for [`of_points`](Self::of_points).
@@ -173,7 +173,7 @@ impl Predicted {
         Ok(Self { said, without_values: Vec::new(), notes })
     }
 
-    /// Of an ordinary table, for a model whose columns were prepared: the result, the names of the rows, and remarks
+    /// For a model with prepared columns, applied to an ordinary table: the result, the names of the rows, and remarks
     /// for their owner. A row without a value in any of the model's columns has no result. Rows are called by the texts
     /// of `id`, or of the column that named the model's rows where the table has it.
     ///
@@ -260,9 +260,9 @@ impl Predicted {
 
     /// A line for each row: its cluster or component and how surely, or its place on a map.
     ///
-    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 where none is within the
+    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 if none is within the
     /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;
-    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were asked for.
+    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
@@ -295,7 +295,7 @@ impl From<Prediction> for Predicted {
 }
 
 impl Prediction {
-    /// Takes back what is said of some rows.
+    /// Removes the results of some rows.
     fn take_back(&mut self, rows: &[usize]) {
         let numbers = |values: &mut [f64], width: usize| {
             rows.iter().for_each(|row| values[row * width..][..width].fill(f64::NAN));

@@ -99,7 +99,7 @@ impl Decided {
         account_text(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
+    /// The rows as a method takes them; `sets_aside` if isolated rows get the weight 0.
     ///
     /// # Errors
     /// The errors of [`Preparation::apply`]; weights and identifiers that are none.

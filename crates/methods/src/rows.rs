@@ -36,8 +36,8 @@ impl Frame {
     }
 }
 
-/// Warnings about a table of numbers, for an owner who wants to trust its distances. `is_plain` if its columns are
-/// taken as they are.
+/// Warnings about a table of numbers, for an owner who should trust its distances. `is_plain` if its columns are taken
+/// as they are.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -192,7 +192,7 @@ impl Rows {
         Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
     }
 
-    /// Positions on the sphere, in km, whose longitude and latitude nobody asks for: of a process that computes for
+    /// Positions on the sphere, in km, without warnings about longitude and latitude: for a process that computes for
     /// another.
     pub fn positions(points: Points) -> Self {
         Self::plain(Table::Numbers(points), Kind::Sphere)
@@ -345,7 +345,7 @@ impl Rows {
         }
     }
 
-    /// The columns that nobody chose and that are none of numbers.
+    /// The non-numeric columns that the user did not choose.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -392,8 +392,8 @@ impl Rows {
         if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
     }
 
-    /// Whether there are so many columns, each saying so little, as with bits and sparse rows. Clusters are then
-    /// described by their marks.
+    /// Whether there are this many columns with as little information each, as with bits and sparse rows. Clusters are
+    /// then described by their marks.
     pub fn has_many_columns(&self) -> bool {
         self.are_bits() || self.sparse().is_some()
     }
@@ -408,7 +408,7 @@ impl Rows {
         matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
-    /// Warnings about such a table, for an owner who wants to trust its distances.
+    /// Warnings about such a table, for an owner who should trust its distances.
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let table = match &self.table {

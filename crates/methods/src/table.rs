@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
         self.with(name, Column::Numbers(values.into()))
     }
 
-    /// Adds a column of numbers that stand elsewhere.
+    /// Adds a column of numbers stored elsewhere.
     pub fn borrowed(self, name: impl Into<String>, values: &'a [f64]) -> Self {
         self.with(name, Column::Numbers(values.into()))
     }
@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// The identifiers of the rows, if it has a column of them; they are the rows' numbers where none are given.
+    /// The identifiers of the rows, if it has a column of them; otherwise the rows' numbers.
     pub fn row_ids(&self) -> Option<Option<&'a [String]>> {
         self.columns
             .iter()
@@ -166,7 +166,7 @@ impl<'a> Table<'a> {
     /// The errors of `out`.
     ///
     /// # Panics
-    /// Panics if there are not so many rows, or identifiers.
+    /// Panics if there are fewer rows, or identifiers.
     pub fn write_rows(&self, out: impl Write, rows: Range<usize>, ids: Option<&[String]>) -> io::Result<()> {
         let mut table = csv::Table::rows(out, self.columns.len());
         let first = rows.start;

@@ -15,7 +15,7 @@ pub struct Share {
     pub active: u64,
     /// The number of times as frequent active items are in it as in all; 0 where none at all.
     pub factor: f64,
-    /// The probability of so many or more among as many items drawn at random.
+    /// The probability of at least this many among as many items drawn at random.
     pub chance: f64,
 }
 
@@ -70,7 +70,7 @@ impl Enrichment {
     }
 
     /// The share of active items in an active item's cluster, on average over the active items. It is the overall share
-    /// of active items if clusters say nothing, 1 if they keep the active apart, and 0 if none is active.
+    /// of active items if clusters are uninformative, 1 if they separate the active ones, and 0 if none is active.
     pub fn purity(&self) -> f64 {
         let share =
             |of: &Share| if of.items > 0 { of.active as f64 * (of.active as f64 / of.items as f64) } else { 0.0 };

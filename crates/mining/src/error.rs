@@ -16,12 +16,12 @@ pub enum Error {
         /// The value given.
         found: String,
     },
-    /// More clusters than rows were asked for: ask for fewer.
+    /// More clusters than rows were requested: ask for fewer.
     #[error(
         "{clusters} clusters were asked for, but there are only {points} rows with a weight above 0: ask for {points} or fewer"
     )]
     TooManyClusters {
-        /// Clusters asked for.
+        /// The requested number of clusters.
         clusters: usize,
         /// Rows there are.
         points: usize,

@@ -3,7 +3,7 @@
 //!
 //! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so that a leaf writes
 //! its own into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop
-//! that is already in the next round writes the other side. Nobody is two rounds ahead, because a round ends when all
+//! that is already in the next round writes the other side. No rank is two rounds ahead, because a round ends when all
 //! leaves have been mapped.
 
 use crate::Error;
@@ -19,7 +19,7 @@ pub(crate) struct Gather {
 pub(crate) struct Side(usize);
 
 impl Gather {
-    /// Room for the rows of so many items.
+    /// Memory for the rows of this many items.
     pub fn new(items: usize) -> Self {
         Self { cells: LeafCells::new(Partition::new(items, 1).leaves(), |_| Default::default()) }
     }

@@ -1,7 +1,7 @@
 //! Generative topographic mapping (GTM) shows rows on a line, a plane or a cube that is stretched through their space.
 //! Its density says how well they are represented.
 //!
-//! It is a mixture of Gaussians of one width whose means lie on a smooth sheet. The sheet's nodes are the components,
+//! It is a mixture of Gaussians of one width whose means are on a smooth sheet. The sheet's nodes are the components,
 //! and Bayes' rule says where on it a row came from. Paper 004, section 7, has it among the methods that annealing
 //! serves. `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it also begins as a plane.
 //! [`fit`] does it all; [`Map::project`] places rows that come later, and [`critical_temperature`] is the temperature
@@ -56,7 +56,7 @@ impl Resumable for Parameters {
 /// # Errors
 /// The errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
 /// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for faults of weights given
-/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
+/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -74,7 +74,7 @@ impl Resumable for Parameters {
 ///
 /// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane. Each pass is 2 N
 /// x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. With missing cells the sheet costs K x M² x
-/// D. Memory: the rows and two copies of them, a third with missing cells. Of points in a file
+/// D. Memory: the rows and two copies of them, a third with missing cells. If the points are in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,

@@ -90,7 +90,7 @@ impl<'a> Input<'a> {
         self.missing
     }
 
-    /// A number that tells these rows from others.
+    /// A number that identifies these rows.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

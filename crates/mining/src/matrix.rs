@@ -1,9 +1,9 @@
 //! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is
 //! about one.
 //!
-//! A full matrix is read where it is. Of a condensed one the rows are written out once, because a pass reads whole
-//! rows. The other half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half
-//! the memory saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
+//! A full matrix is read where it is. A condensed matrix is expanded once, because a pass reads whole rows. The other
+//! half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half the memory
+//! saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -206,7 +206,7 @@ pub(crate) fn check_tied(
     Err(Error::Disconnected { parts, sizes: sizes.into_iter().take(10).collect() })
 }
 
-/// Numbers row after row: as they stand, or copied to both sides of the diagonal.
+/// Numbers row after row: unchanged, or copied to both sides of the diagonal.
 fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T]> {
     if form == Form::Full {
         return Cow::Borrowed(values);

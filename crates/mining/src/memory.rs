@@ -16,7 +16,7 @@ const NUMBER: f64 = 8.0;
 const OF_KMEANS: f64 = 15.0;
 /// The same in annealing.
 const OF_ANNEALING: f64 = 60.0;
-/// Of rows that are not sparse a rank has a part of these copies, as long as leaves are small.
+/// For rows that are not sparse a rank has a part of these copies, as long as leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
 /// The memory that a run takes, in bytes, and how messages describe it.
@@ -65,7 +65,7 @@ impl Need {
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of so many
+    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of this many
     /// bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }

@@ -63,7 +63,7 @@ impl Resumable for Parameters {
 /// The errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`] or
 /// [`Error::TooNear`]. Returns [`Error::Data`] for faults of weights given with [`Input::with_weights`].
 /// Returns [`Error::Collapsed`], without regularisation or where columns depend on each other to the last digits.
-/// Returns [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
+/// Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -82,7 +82,7 @@ impl Resumable for Parameters {
 /// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to
 /// hundreds of passes of EM. Each pass is N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds and
 /// N x K exponentials. With missing cells, tied and full covariances also cost K x D³ for each pattern of them that a
-/// leaf has. Memory: the rows and a copy of them; with missing cells three. Of points in a file
+/// leaf has. Memory: the rows and a copy of them; with missing cells three. If the points are in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,

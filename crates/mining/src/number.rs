@@ -38,7 +38,7 @@ pub const NEEDED: f64 = 6.0;
 /// The most cells that numbers are looked for among, and how many there are at first.
 const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
-/// A cell has at least so many rows on average.
+/// A cell has at least this many rows on average.
 const ROWS_A_CELL: usize = 4;
 
 /// A division is another one than that of the merged cells if its cost is less than this share of theirs.
@@ -95,8 +95,8 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. Of the smaller, it is the largest that is
-    /// separated; of the larger, the one with the highest separation.
+    /// The best of the smaller numbers and the best of the larger ones. Below it is the largest number that is
+    /// separated; above it, the one with the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =
@@ -176,11 +176,11 @@ impl Number {
     }
 }
 
-/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets
-/// the number of cells that are left after each merge.
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of the given number of cells.
+/// `hear` gets the number of cells that are left after each merge.
 ///
 /// # Errors
-/// The errors of `grow`; [`Error::Stopped`] if `hear` says stop.
+/// The errors of `grow`; [`Error::Stopped`] if `hear` stops it.
 pub(crate) fn choose(
     sample: &Sample,
     most: usize,

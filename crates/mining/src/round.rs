@@ -29,7 +29,7 @@ pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: 
 
 /// Items that are handed out one by one at most; of more, each hand takes several.
 const HANDED_OUT: usize = 256;
-/// The fewest rows of a leaf: so many make each item one.
+/// The fewest rows of a leaf: this many make each item one.
 const ROWS_OF_A_LEAF: usize = 32;
 
 /// Does `work` once for each number below `count`, on several threads of this process, in any order.

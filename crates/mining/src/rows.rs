@@ -80,8 +80,8 @@ pub(crate) struct Rows<T: Real> {
     pub middle: Vec<f64>,
     /// The weighted sum of the cost of the rows in it: of their squared lengths.
     pub square: f64,
-    /// The scatter within cells, if these rows are means that stand for others. It counts in every cost. `None` if they
-    /// stand for no others.
+    /// The scatter within cells, if these rows are means that represent others. It counts in every cost. `None` if they
+    /// represent no others.
     pub hidden: Option<f64>,
 }
 
@@ -172,7 +172,7 @@ impl<T: Real> Rows<T> {
         Ok(rows)
     }
 
-    /// The means of cells, which stand for these rows of numbers, in their units.
+    /// The means of cells, which represent these rows of numbers, in their units.
     ///
     /// # Errors
     /// Returns [`Error::Data`] where a position or a weight is no finite number.

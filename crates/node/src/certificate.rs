@@ -1,4 +1,4 @@
-//! Certificates and keys as they stand in files, and their faults in words.
+//! Certificates and keys in files, and their faults in words.
 
 use std::error::Error;
 use std::path::Path;

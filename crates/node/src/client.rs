@@ -283,7 +283,7 @@ fn unreachable(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{node} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
 }
 
-/// The fault of a request of which nobody knows whether it was done.
+/// The fault of a request whose effect is unknown.
 fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     let reason =
         format!("the connection to {node} broke while it was asked, which may or may not have been done: {why}");
@@ -573,7 +573,7 @@ pub struct Listed {
     pub version: String,
     /// Its state.
     pub phase: lehr_services::Phase,
-    /// Problems at its start. It works, and somebody should look.
+    /// Problems at its start. It works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }

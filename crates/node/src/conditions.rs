@@ -11,7 +11,7 @@ pub(crate) fn tag(incarnation: u64, version: u64) -> String {
     format!("\"{incarnation:x}-{version}\"")
 }
 
-/// The life and the version of a tag; nothing if it is none of ours.
+/// The life and the version of a tag; nothing if it is not Lehr's.
 pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
     let bare = text.trim().strip_prefix('"')?.strip_suffix('"')?;
     let (incarnation, version) = bare.strip_suffix(GZIP).unwrap_or(bare).split_once('-')?;
@@ -23,7 +23,7 @@ pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
 pub(crate) enum Tags {
     /// `*`: any version.
     Any,
-    /// Those of them that are of this node, as life and version.
+    /// The tags of this node, as life and version.
     These(Vec<(u64, u64)>),
 }
 

@@ -157,7 +157,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// Of the last request for each service: told when that one has been handed over, or never will be.
+    /// The signal of the last request for each service: set when that one has been handed over, or never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// A place that waits for nobody.
+    /// A place without a waiter.
     fn free() -> Self {
         Self { before: None, _mine: None }
     }

@@ -1,8 +1,8 @@
 //! The connections of a node: how many there are, whose they are, and which of them may go when there are too many.
 //!
 //! A connection is idle while no answer is on its way on it. A new client that finds no place gets that of the
-//! connection that has been idle for longest. Those of the address with most connections come first. So a client that
-//! holds many connections open locks nobody out.
+//! connection that has been idle for longest. Connections of the address with most of them come first. So a client that
+//! holds many connections open locks no other client out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -76,8 +76,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// A place for a connection; nothing if all are in use. Those of a proxy are not counted by address: they are of
-    /// many clients.
+    /// A place for a connection; nothing if all are in use. Connections of a proxy are not counted by address: they
+    /// belong to many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();

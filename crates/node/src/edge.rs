@@ -1,6 +1,6 @@
 //! The threads that listen: connections in, each served by the thread that took it.
 //!
-//! Tokio stands here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
+//! Tokio is used here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
 //! to services go to the host's dispatcher, and their answers are awaited here.
 
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// As this machine has it: on one core nobody answers while this thread spins.
+    /// As this machine has it: on one core nothing answers while this thread spins.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }

@@ -1,4 +1,4 @@
-//! Changes as server-sent events, and the wishes of who wants them.
+//! Changes as server-sent events, and the options of their subscribers.
 //!
 //! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why
 //! there are no more. A line with a colon is a sign of life.
@@ -41,7 +41,7 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     Ok(wishes)
 }
 
-/// The services of one stream, and the wishes that hold for each of them: `services`, the rest as of [`wishes`].
+/// The services of one stream, and the options for each of them: `services`, the rest as for [`wishes`].
 pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fault> {
     let (mut services, mut rest) = (Vec::new(), form_urlencoded::Serializer::new(String::new()));
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {

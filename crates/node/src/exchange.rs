@@ -26,7 +26,7 @@ use crate::send::send;
 use crate::viewer::shown;
 use crate::{coding, events, metrics, openapi, origin, page, proxy, range};
 
-/// Answers a request, whatever it is.
+/// Answers any request.
 pub(crate) async fn exchange(
     edge: Arc<Edge>,
     peer: Peer,

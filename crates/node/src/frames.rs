@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const PER_SECOND: f64 = 1000.0;
 const AT_ONCE: f64 = 10_000.0;
 
-/// So many bytes that are sent to a client let it send a frame more.
+/// For this many sent bytes a client may send one more frame.
 const BYTES_EACH: f64 = 1024.0;
 
 /// The length of a frame's head.
@@ -37,7 +37,7 @@ pub(crate) struct Framed<T> {
 }
 
 impl<T> Framed<T> {
-    /// Of a stream that begins with so many bytes before the first frame.
+    /// For a stream that begins with this many bytes before the first frame.
     pub(crate) fn new(stream: T, clock: Clock, preface: usize) -> Self {
         let since = clock.now();
         Self { stream, clock, head: [0; HEAD], has: 0, passing: preface, left: AT_ONCE, since }

@@ -1,4 +1,5 @@
-//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and how the workers below stand.
+//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and the state of
+//! the workers.
 
 use std::time::Duration;
 
@@ -47,7 +48,8 @@ impl Contract for Inspector {
 pub struct Look {
     /// Only this service and those below it. Default: all.
     pub path: String,
-    /// Only services with a handler that has waited for so many milliseconds, and of those only such handlers. Default: 0.
+    /// Only services with a handler that has waited for this many milliseconds, and of those only such handlers.
+    /// Default: 0.
     pub older_than_ms: u64,
 }
 
@@ -117,7 +119,7 @@ pub struct SeenQueue {
     pub requests: usize,
 }
 
-/// One who hears of changes.
+/// A subscriber.
 ///
 /// # Example
 /// See [`Inspector`].

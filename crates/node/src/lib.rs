@@ -24,8 +24,8 @@
 //! .unwrap();
 //! ```
 //!
-//! Tokio stands in this crate and nowhere below; the host's dispatcher runs handlers. Read next: `docs/design/node.md`,
-//! `edge.rs` → `connection.rs` → `exchange.rs`.
+//! Tokio is used in this crate and nowhere below; the host's dispatcher runs handlers. Read next:
+//! `docs/design/node.md`, `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 
 mod access;

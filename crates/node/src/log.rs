@@ -32,7 +32,7 @@ pub enum Level {
     Warn,
     /// A request was answered.
     Info,
-    /// The node was asked how it is.
+    /// A health check.
     Debug,
 }
 

@@ -41,7 +41,7 @@ pub use schema::{Schema, Stands};
 pub use service::{Apply, MANIFEST, ManifestState, ManifestText, Manifests, Review};
 pub use tree::{Field, Tree};
 
-/// The services of a manifest, and where each record stands in its file.
+/// The services of a manifest, and the position of each record in its file.
 ///
 /// # Example
 /// The page of the module has one.
@@ -107,7 +107,7 @@ pub struct ServiceRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRecord {
-    /// After so many crashes it stays down.
+    /// After this many crashes it stays down.
     #[schemars(range(min = 1))]
     pub crashes: usize,
     /// Counted within this time, in seconds.
@@ -234,7 +234,7 @@ impl Manifest {
         Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
     }
 
-    /// Several manifests as one. A service may stand in several if they say the same of it.
+    /// Several manifests as one. Several files may name a service if they agree on it.
     ///
     /// # Errors
     /// Services of which two say something else, each with both places.

@@ -417,8 +417,8 @@ impl Follower {
 
     /// Asks, and waits a period for the answer.
     ///
-    /// If the clock has gone on by far more than that, nobody has waited: the machine slept, or the process was stopped. Then the node
-    /// had no time to answer, and is asked once more.
+    /// If the clock has advanced by far more than that, no node was late: the machine slept, or the process was
+    /// stopped. Then the node had no time to answer, and is asked once more.
     async fn within<T, F: Future<Output = Result<T, Fault>>>(&self, ask: impl Fn() -> F) -> Result<T, Fault> {
         let began = self.clock.now();
         let answer = self.once(ask()).await;
@@ -471,7 +471,7 @@ impl Follower {
         }
     }
 
-    /// The first event: news, the next turn, or the wish to have it now.
+    /// The first event: news, the next turn, or a request for it now.
     async fn first(&self, changes: &mut Subscription<Directory>) -> First {
         let (mut next, mut tick, mut wish) =
             (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));

@@ -1,4 +1,4 @@
-//! Pages of other origins (CORS): which may ask, and the headers that tell their browsers.
+//! Pages of other origins (CORS): the permitted ones, and the headers for their browsers.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
@@ -29,7 +29,7 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` stands for all.
+    /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` means all.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] for a text that is no origin.

@@ -75,7 +75,7 @@ const TOKEN_MIN: usize = 16;
 /// The caller without a token.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// Allows or denies: a part left out stands for all.
+/// Allows or denies: a part left out means all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rule {
@@ -176,10 +176,10 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// The owner of this token; without one, nobody in particular.
+    /// The owner of this token; without one, an anonymous caller.
     ///
     /// # Errors
-    /// Returns [`Code::Unauthenticated`] for a token that is nobody's.
+    /// Returns [`Code::Unauthenticated`] for an unknown token.
     ///
     /// # Example
     /// See [`Policy`].
@@ -228,7 +228,7 @@ impl Policy {
     /// The owner of a certificate with these DNS names.
     ///
     /// # Errors
-    /// Returns [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.
+    /// Returns [`Code::PermissionDenied`] if the policy does not name it: a signature alone grants nothing.
     ///
     /// # Example
     /// ```
@@ -256,7 +256,7 @@ impl Policy {
     /// Whether a caller may do this.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for who has no token.
+    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for a caller without a token.
     ///
     /// # Example
     /// See [`Policy`].

@@ -26,7 +26,7 @@ pub(crate) struct Renewed<T> {
 }
 
 struct Last<T> {
-    /// Of the content of the files at the last look, useful or not.
+    /// The content of the files at the last look, useful or not.
     stamp: u64,
     made: T,
 }

@@ -136,7 +136,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) schema: Value,
     pub(crate) is_required: bool,
-    /// Whether it can stand in an address as it is.
+    /// Whether it can be part of an address as it is.
     pub(crate) is_plain: bool,
 }
 
@@ -392,7 +392,7 @@ fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     }
 }
 
-/// The words that a form of a choice stands for, if it is of words, with their descriptions.
+/// The words of a choice's form, if it has words, with their descriptions.
 fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     let fields = form.as_object()?;
     let is_of_words = fields.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"));

@@ -211,7 +211,7 @@ async fn tried(
     }
 }
 
-/// Answers with rows as a file: those of the first piece, and of as many more as were asked for.
+/// Answers with rows as a file: those of the first piece, and of as many more as were requested.
 async fn table(
     edge: &Edge,
     peer: &Peer,

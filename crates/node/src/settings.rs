@@ -56,16 +56,16 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// The number of connections that the node keeps at once. One more takes the place of one that is idle, and is
-    /// closed at once if none is. Default: 4096.
+    /// The number of connections that the node keeps at once. One more replaces an idle one, and is closed at once if
+    /// none is idle. Default: 4096.
     pub connections: usize,
     /// Connections at once from one address that is no proxy's. Default: 1024.
     pub connections_per_address: usize,
     /// The time that a connection may be open without an answer on its way; the node may notice after twice as long.
     /// Default: 2 minutes.
     pub idle_time: Duration,
-    /// The age at which the node asks a connection's client to make another one; answers on their way go on. Default: 1
-    /// day.
+    /// The age at which the node asks a connection's client to make another one; answers on their way continue.
+    /// Default: 1 day.
     pub connection_age: Duration,
     /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the
     /// part that does not is answered 503. Default: 128 MiB.
@@ -94,14 +94,14 @@ pub struct Limits {
     pub requests: usize,
     /// Subscriptions at once; one more is answered 503. Default: 4096.
     pub subscriptions: usize,
-    /// The number of times a sign of life is sent to a subscriber. One who does not take it within the same time again
-    /// is cut off. Default: 15 s.
+    /// The number of times a sign of life is sent to a subscriber. A connection that does not take it within the same
+    /// time again is cut off. Default: 15 s.
     pub heartbeat: Duration,
     /// Requests a second and at once from one address; more are answered 429. Default: no limit.
     pub rate: Option<Rate>,
 }
 
-/// A rate of requests: so many a second, and so many at once after a pause.
+/// A rate of requests: this many in a second, and this many at once after a pause.
 ///
 /// # Example
 /// ```

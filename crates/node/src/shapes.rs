@@ -7,7 +7,7 @@
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;
 
-/// Looks for lists in a body that stand where the schema has only objects.
+/// Looks for lists in a body where the schema has only objects.
 ///
 /// # Errors
 /// Returns [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to
@@ -24,7 +24,7 @@ pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), F
     Err(Fault::new(Code::MessageNotSupported, reason))
 }
 
-/// The place of a list that stands where an object may stand and no list.
+/// The place of a list where the schema allows an object but no list.
 fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) -> Option<String> {
     let schema = followed(schema, root);
     if value.is_array() && !allows(schema, root, "array") {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::body::Answer;
 use crate::encode::preferred;
 
-/// The number of bytes of text that are put together of pieces; a longer table is asked for in parts.
+/// The number of bytes of text that are put together of pieces; a longer table is requested in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
 /// The rows of an answer: the first, the one after the last, and the number that the table has.
@@ -65,7 +65,7 @@ impl Rows {
         rows.flatten()
     }
 
-    /// The body of the request with its field `format`, and from a row on, if that is said.
+    /// The body of the request with its field `format`, and from a row on, if that is given.
     pub(crate) fn asked(self, format: Format, body: &[u8], from: Option<u64>) -> Result<Vec<u8>, Fault> {
         let mut body: Value = if body.is_empty() { Value::Object(Default::default()) } else { format.decode(body)? };
         if let Some(fields) = body.as_object_mut() {
@@ -88,7 +88,7 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Of the first piece.
+    /// The number of bytes in the first piece.
     ///
     /// # Errors
     /// Returns [`Code::OperationFailed`] if that is no piece.

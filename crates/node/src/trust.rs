@@ -46,7 +46,7 @@ impl Trust {
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the
-    /// machine trusts nobody.
+    /// machine trusts no authority.
     ///
     /// # Example
     /// See [`Trust`].

@@ -1,11 +1,10 @@
 //! Soft and hard assignment of rows of bits, 64 columns to a word, with the sums that the next centres are made of.
 //!
 //! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`.
-//! So of a row nothing matters but where its bits are set. Centres lie side by side: a line for
-//! each column holds `1 - 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next
-//! centres are the transposed product. A row's memberships, a line for 8 (16) centres, are added to the line of each
-//! set bit. Both cost as many additions as there are set bits, where rows of numbers cost as many multiply-adds as
-//! there are columns.
+//! So of a row nothing matters but where its bits are set. Centres are side by side: a line for each column holds `1 -
+//! 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next centres are the transposed
+//! product. A row's memberships, a line for 8 (16) centres, are added to the line of each set bit. Both cost as many
+//! additions as there are set bits, where rows of numbers cost as many multiply-adds as there are columns.
 //!
 //! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and the same values up to rounding.
 //! Centres, directions and planes are in the coordinates of the bits, 0 and 1.
@@ -24,7 +23,7 @@ pub use known::{Known, Moves, nearest_bit_sums_of_known};
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
-/// After so many rows, a multiple of [`ROWS`], sums in the rows' precision go over into `f64`.
+/// After this many rows, a multiple of [`ROWS`], sums in the rows' precision are added to `f64`.
 const FLUSH: usize = 2 * ROWS;
 /// Columns whose lines are taken apart together.
 const AT_ONCE: usize = 16;
@@ -99,8 +98,8 @@ impl<T: Real> SoftBitCenters<T> {
     }
 
     /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
-    /// for.
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
+    /// requested.
     ///
     /// # Panics
     /// Panics if there is no room for it.
@@ -262,7 +261,7 @@ impl<T: Real> BitScratch<T> {
 /// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, second moments are asked for, or directions that were not
+/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
 /// announced.
 ///
 /// # Example

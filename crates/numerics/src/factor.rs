@@ -10,9 +10,9 @@ const MOST_SWEEPS: usize = 60;
 
 /// The largest eigenvalue of a symmetric matrix, and its unit eigenvector with its largest coordinate positive.
 ///
-/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. Of several equal
-/// eigenvalues the vector is any one of their space, the same one at every call and on every machine. The relative
-/// error is a few units of rounding times n, for entries of any size.
+/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. For several
+/// equal eigenvalues the vector is any one of their space, the same one at every call and on every machine. The
+/// relative error is a few units of rounding times n, for entries of any size.
 ///
 /// Source: Jacobi's rotations, pair after pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
 /// operations, two allocations of n^2 numbers. Meant for n up to about a hundred.

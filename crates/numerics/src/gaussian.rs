@@ -56,7 +56,7 @@ impl Scatter {
             }
     }
 
-    /// All numbers of a pass over so many components.
+    /// All numbers of a pass over this many components.
     pub const fn len(self, dimension: usize, components: usize) -> usize {
         let pooled = if matches!(self, Scatter::Pooled) { triangle(dimension) } else { 0 };
         components * self.per_component(dimension) + pooled
@@ -186,7 +186,7 @@ pub fn gaussian_sums<T: Real>(
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
+/// Gives each row of a block, for any weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
 /// logarithm of its density.
 ///
 /// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`]

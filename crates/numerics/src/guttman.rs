@@ -345,8 +345,8 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
 }
 
 /// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines; [`guttman`] itself does so
-/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by so many columns. Measured
-/// by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
+/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by this many columns.
+/// Measured by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
 /// [`guttman`], and slower.
 ///
 /// # Panics

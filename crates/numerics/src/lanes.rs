@@ -138,8 +138,8 @@ pub trait Lanes: Copy + Debug {
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
-    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if there
-    /// are other than so many, or no room.
+    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if the
+    /// number differs, or there is no room.
     #[inline(always)]
     fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line]) {
         let count = <Self::Number as Real>::Line::COUNT;

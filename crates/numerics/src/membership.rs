@@ -21,8 +21,7 @@ impl<T: Real> MembershipScratch<T> {
     }
 }
 
-/// Finds for each row of a block, whatever its weight, the largest of its memberships `g_k exp(-|x - y_k|^2 / T) /
-/// sum`.
+/// Finds for each row of a block, for any weight, the largest of its memberships `g_k exp(-|x - y_k|^2 / T) / sum`.
 ///
 /// Cost: rows x K x (2 D operations + one exponential). No allocation once `scratch` has grown.
 ///

@@ -8,7 +8,7 @@ use crate::lanes::{Lanes, Line, Real};
 use crate::nearest::HardCenters;
 use crate::tiles::Tiles;
 
-/// Tiles whose sums stay in the rows' precision: so many additions a lane.
+/// Tiles whose sums stay in the rows' precision: this many additions for each lane.
 const FLUSH: usize = 256;
 /// Centres that are compared with a tile together.
 const TOGETHER: usize = 4;

@@ -167,7 +167,7 @@ pub struct SoftTotals {
 /// Cost: rows x K x (2 D multiply-adds + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, or second moments are asked for in more than [`DIRECT_DIMENSION`]
+/// Panics if the shapes disagree, there is no centre, or second moments are requested in more than [`DIRECT_DIMENSION`]
 /// dimensions.
 ///
 /// # Example

@@ -10,7 +10,7 @@
 //! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
 //! a multiply-add in place of an addition. The sums for the next centres are the transposed product. They are of `x` as
 //! it is, and the caller subtracts the origin's share. A pass is so `2 K` multiply-adds for each value that is not 0,
-//! whatever the number of columns.
+//! for any number of columns.
 //!
 //! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin. So a
 //! squared distance is wrong by some units in the last place of that size. Rows of numbers have the same error, because
@@ -28,7 +28,7 @@ use crate::soft::{SoftTotals, Sums, finish, shares};
 use rows::BEYOND;
 pub use rows::SparseRows;
 
-/// After so many rows sums in single precision go over into `f64`.
+/// After this many rows, sums in single precision are added to `f64`.
 const FLUSH: usize = 256;
 
 /// Centres made ready for one temperature.
@@ -89,8 +89,8 @@ impl<T: Real> SoftSparseCenters<T> {
     }
 
     /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
-    /// for.
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
+    /// requested.
     ///
     /// # Panics
     /// Panics if there is no room for it.
@@ -209,7 +209,7 @@ impl<T: Real> SparseScratch<T> {
 /// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// Panics if the shapes disagree, there is no centre, second moments are asked for, or directions that were not
+/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
 /// announced.
 ///
 /// # Example

@@ -1,8 +1,8 @@
 //! Rows in the order in which kernels read them.
 //!
 //! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate. Lane `l` of
-//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever
-//! the dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
+//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side without shuffling, in any
+//! dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
 //! nothing to any sum.
 //!
 //! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums
@@ -61,7 +61,7 @@ impl Written {
     }
 }
 
-/// The number of tiles that hold so many rows, and the number of lines of a row that is kept a second time.
+/// The number of tiles that hold this many rows, and the number of lines of a row that is kept a second time.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);
@@ -77,7 +77,7 @@ impl<T: Real> Tiles<T> {
         line
     }
 
-    /// The number of lines that the tiles of so many rows have, for who sets room aside.
+    /// The number of lines in the tiles of this many rows, for callers that reserve memory.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)

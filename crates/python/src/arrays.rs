@@ -139,7 +139,7 @@ pub(crate) enum Records {
 }
 
 impl Records {
-    /// Of an N x D array, NaN where a value is missing; with weights if there are any.
+    /// From an N x D array, NaN where a value is missing; with weights if there are any.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         let (values, columns) = doubles(x)?;
         if values.iter().any(|value| value.is_nan()) {

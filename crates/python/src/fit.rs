@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 }
 
-/// A run of a method with the parameters that were asked for.
+/// A run of a method with the requested parameters.
 pub(crate) struct Fit<'py, C: Checkpoint> {
     py: Python<'py>,
     /// As the other processes know it.
@@ -148,8 +148,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Done::of(py, watched, checkpoint, group))
     }
 
-    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` tells data from others, and
-    /// is only called in a job.
+    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` identifies the data, and is
+    /// only called in a job.
     ///
     /// # Errors
     /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else,

@@ -54,7 +54,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// A map in the parts that an estimator keeps, the width that it was asked for among them.
+/// A map in the parts that an estimator keeps, the requested width among them.
 pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let parts = Parts::of(map)?;

@@ -147,7 +147,7 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are asked for.
+    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are requested.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -166,7 +166,7 @@ impl ProcessGroup {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Compares the coming computations of all processes. `of` is asked for only in a job.
+    /// Compares the coming computations of all processes. `of` is called only in a job.
     ///
     /// # Errors
     /// Returns `ValueError`, on all processes, if one is about to compute something else.
@@ -195,7 +195,7 @@ pub(crate) struct Program {
     place: &'static Membership,
 }
 
-/// Begins a program on so many ranks in each process of the job: the communicators of those of this one.
+/// Begins a program on the given number of ranks in each process of the job: the communicators of this process's ranks.
 pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>, Program)> {
     let place = place(py)?.ok_or_else(|| errors::runtime("this process is in no MPI job"))?;
     if place.has_program.with(|it_has| std::mem::replace(it_has, true)) {

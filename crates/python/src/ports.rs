@@ -44,7 +44,7 @@ fn list(items: Vec<Item>) -> PyResult<Item> {
     Python::attach(|py| PyList::new(py, items).map(|list| list.into_any().unbind()))
 }
 
-/// A queue of Python objects that anybody may post to.
+/// A queue of Python objects that any thread may post to.
 #[pyclass(module = "lehr._native", name = "Port", frozen)]
 pub(crate) struct PyPort {
     port: Port<Item>,

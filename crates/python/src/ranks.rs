@@ -1,8 +1,8 @@
 //! Programs on ranks for `lehr.ranks`: NumPy arrays between Python threads, and between the processes of a job.
 //!
 //! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
-//! without the interpreter. No worker and no copy lies between an array and the call that reads or writes it. A thread
-//! that is late costs the others only a wake, because nobody spins.
+//! without the interpreter. Between an array and the call that reads or writes it there is no worker and no copy. A
+//! late thread costs the others only a wake-up, because none of them spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
 //! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that comes with another array ends
@@ -342,7 +342,7 @@ fn scatter<'py, T: Number>(
     self::array(py, part, shape)
 }
 
-/// The type and lengths of the array that the root deals; all ranks hear of its faults.
+/// The type and lengths of the array that the root deals; all ranks get its faults.
 fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
     Ok(header(T::CODE, array.shape()))
 }
@@ -386,7 +386,7 @@ fn shift<'py, T: Number>(
 
 #[pymethods]
 impl Rank {
-    /// Ends this rank: who waits for it hears so.
+    /// Ends this rank, and wakes those that wait for it.
     fn close(&mut self) {
         self.communicator = None;
     }

@@ -1,6 +1,6 @@
 //! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
 //!
-//! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the
+//! The library has the document, as JSON: it answers for it, versions it, publishes and keeps it, all without the
 //! interpreter. The object in Python has a state of its own. It is set to the document's where the two differ. This
 //! follows a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault
 //! says that nothing happened, whatever the handler had done by then.
@@ -184,8 +184,8 @@ impl Served {
         Err(fault)
     }
 
-    /// A client's error for an exception. A `lehr.Fault` stays as it is. Of any other the client learns only that the
-    /// operation failed, and the rest goes to the log.
+    /// A client's error for an exception. A `lehr.Fault` stays as it is. For any other exception the client learns only
+    /// that the operation failed, and the rest goes to the log.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
@@ -364,8 +364,8 @@ impl ServiceNode {
         Ok(self.host()?.paths())
     }
 
-    /// Ends all services, with so many seconds for all of them, then the node. Returns the paths of those that were cut
-    /// off, or `None` if threads had to be left behind.
+    /// Ends all services, within the given seconds for all of them, then the node. Returns the paths of those that were
+    /// cut off, or `None` if threads had to be left behind.
     fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
         let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
         if self.process != std::process::id() {

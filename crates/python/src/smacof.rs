@@ -140,7 +140,7 @@ pub(crate) fn interpolate<'py>(
     Ok(found)
 }
 
-/// Lays one map over another of the same items: rotated, reflected, moved and, if asked for, scaled.
+/// Lays one map over another of the same items: rotated, reflected, moved and, on request, scaled.
 #[pyfunction]
 #[pyo3(signature = (embedding, onto, *, sample_weight = None, scale = false))]
 pub(crate) fn align<'py>(

@@ -270,7 +270,7 @@ pub(crate) fn back<'py>(
     arrays::table(py, values, width)
 }
 
-/// The rows of finite numbers that lie alone.
+/// The isolated rows of finite numbers.
 #[pyfunction]
 pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> Bound<'py, PyArray1<i64>> {
     let (values, width) = (arrays::matrix(&x), x.as_array().ncols());

@@ -15,8 +15,8 @@
 //! the receiver's memory, if it waits for them and nothing older has come. This needs no allocation and no search of an
 //! inbox. All else takes the usual way.
 //!
-//! If a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process
-//! compute, its long messages stand still, as in any MPI program.
+//! If a machine has more ranks than cores, no rank looks twice before it yields. While all ranks of a process compute,
+//! its long messages pause, as in any MPI program.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};

@@ -34,7 +34,7 @@ const TAG: i32 = 1;
 /// Bytes behind a frame that goes by MPI: its number.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
-/// Frames taken straight out of rings until MPI is asked.
+/// Frames taken straight out of rings until MPI is polled.
 const NEAR: u32 = 128;
 
 /// The longest frame that is taken straight out of a ring: one line's.
@@ -51,7 +51,7 @@ struct Sending {
     frame: Vec<u8>,
 }
 
-/// A frame on its way in: memory of the length that the probe told, filled when the request is complete.
+/// An incoming frame: memory of the length from the probe, filled when the request is complete.
 struct Arriving {
     request: Pending,
     /// Has the capacity; its length is set when the request is complete.
@@ -64,8 +64,8 @@ struct Arriving {
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
-    /// By destination, in order of sending. Only the first of each is asked after: they end nearly in order, and until
-    /// then they only hold memory.
+    /// By destination, in order of sending. Only the first of each is tested: they end nearly in order, and until then
+    /// they only hold memory.
     sending: Vec<VecDeque<Sending>>,
     /// By source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
@@ -77,9 +77,9 @@ pub(crate) struct Traffic {
     memory: Memory,
     /// None if there are no other processes on this machine.
     window: Option<Window>,
-    /// Looks until MPI is asked, and how many there are between two.
+    /// Looks until MPI is polled, and the number between two polls.
     looks: (u32, u32),
-    /// Frames taken straight out of rings since MPI was asked because of them.
+    /// Frames taken straight out of rings since they last caused a poll of MPI.
     taken_near: u32,
     /// By destination and by source: the number of the next frame.
     next_sent: Vec<usize>,
@@ -278,8 +278,8 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. Of each ring it
-    /// takes `most` frames: those that stay there may be taken straight.
+    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. It takes `most`
+    /// frames from each ring: those that stay there may be taken straight.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -329,7 +329,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the frames at the head of a ring, and those by MPI that stand between them.
+    /// Hands out the frames at the head of a ring, and the MPI frames between them.
     fn hand_out_near(&mut self, place: usize, most: usize) -> Result<(), Error> {
         for _ in 0..most {
             let Some(window) = &mut self.window else { return Ok(()) };
@@ -396,7 +396,7 @@ impl Traffic {
     }
 
     /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are
-    /// for nobody. Waits for the other processes to come here too.
+    /// dropped. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
@@ -411,7 +411,7 @@ impl Traffic {
         self.move_all()
     }
 
-    /// As [`progress`](Self::progress), MPI included.
+    /// Like [`progress`](Self::progress), MPI included.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
         self.progress(usize::MAX)

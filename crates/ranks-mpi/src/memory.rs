@@ -15,7 +15,7 @@ const KEPT_BYTES: usize = 1 << 26;
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// Empty memory for so many bytes.
+    /// Empty memory for this many bytes.
     pub(crate) fn take(&self, length: usize) -> Vec<u8> {
         if length >= LONG {
             let mut kept = self.0.lock();

@@ -142,7 +142,7 @@ impl Post {
         self.fetch_some(looks, usize::MAX)
     }
 
-    /// As [`fetch`](Self::fetch), but of each ring as many frames at most.
+    /// Like [`fetch`](Self::fetch), but of each ring as many frames at most.
     ///
     /// # Errors
     /// The same as there.
@@ -153,8 +153,8 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has come: its sender and its content. Of different kinds, one may be
-    /// ahead of the other.
+    /// The next report, verdict or word, if one has come: its sender and its content. Messages of one kind may overtake
+    /// those of another.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;

@@ -1,13 +1,13 @@
 //! This process as one of a job: started, finished, or ended together with all others.
 //!
-//! **Level of threads.** MPI is asked for `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would
-//! tie every call to the thread that started MPI, so that each message of a task went through a thread of its own.
-//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of ours, taken for a
-//! whole round of progress, is cheaper.
+//! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie
+//! every call to the thread that started MPI, so that each message of a task went through a thread of its own.
+//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of Lehr's, held for
+//! a whole round of progress, is cheaper.
 //!
-//! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the
-//! launcher). So there are two ends only: [`Process::finish`], in which all processes take part, and
-//! [`Process::abort`], which ends them all. A `Process` that is dropped without either aborts.
+//! **Ends.** A process that simply exits leaves the others waiting (or worse, the launcher treats it as a success). So
+//! there are two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends
+//! them all. A `Process` that is dropped without either aborts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -67,8 +67,8 @@ impl Process {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they
-    /// cannot reach each other. Do not go on: each process would do all the work alone. Returns [`Error::Call`] if MPI
-    /// does not start.
+    /// cannot reach each other. Do not continue: each process would do all the work alone. Returns [`Error::Call`] if
+    /// MPI does not start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {

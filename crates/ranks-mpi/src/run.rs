@@ -1,6 +1,6 @@
 //! Running a program on all ranks of all processes, and agreeing on how it ended.
 //!
-//! When the ranks of a process have ended, it reports their worst failure to process 0, which tells all the worst of
+//! When the ranks of a process have ended, it reports their worst failure to process 0, which sends the worst of all to
 //! all. So every process returns the same error, and one of them can print it. All end in order with the same exit
 //! code, and nothing is left to the launcher. Only a process that dies or is lost cannot report; then the launcher ends
 //! the job.

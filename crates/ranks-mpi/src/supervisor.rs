@@ -10,7 +10,7 @@
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the
 //! process group, to which launchers send their signals. The supervisor adds to the environment the program that the
 //! launcher's library is beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the
-//! launcher hears of both ends at once.
+//! launcher notices both ends at once.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read, Write};
@@ -34,7 +34,7 @@ pub(crate) enum Note {
     Left = b'l' as isize,
 }
 
-/// The process that goes on after [`keep`].
+/// The process that continues after [`keep`].
 #[derive(Debug)]
 #[must_use]
 pub enum Supervised {
@@ -148,7 +148,7 @@ pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }
 
-/// The program of the parent process, where the system tells.
+/// The program of the parent process, if the system reports it.
 fn program_of_parent() -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();

@@ -5,7 +5,7 @@
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; tell them apart |
+//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; distinguish them |
 //! | 4..8 | source | the rank that sent it | match |
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
@@ -70,7 +70,7 @@ impl Trailer {
         Some(trailer)
     }
 
-    /// The one at the end of a frame, and how many bytes stand before it; nothing if the frame has no valid one.
+    /// The trailer at the end of a frame, and the number of bytes before it; nothing if the frame has no valid one.
     pub(crate) fn behind(frame: &[u8]) -> Option<(Self, usize)> {
         let start = frame.len().checked_sub(LENGTH)?;
         let field = |index: usize| {

@@ -78,7 +78,7 @@ impl Window {
         Ok(Self { comm, window, outgoing, incoming })
     }
 
-    /// Whether frames of so many bytes go to a process this way.
+    /// Whether frames of this many bytes go to a process this way.
     pub(crate) fn takes(&self, process: usize, length: usize) -> bool {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }

@@ -9,7 +9,7 @@
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
 //! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.
-//! So the error names the ranks that disagree, all ranks get it, and no message is left that nobody receives.
+//! So the error names the ranks that disagree, all ranks get it, and no unreceived message is left.
 //!
 //! The most frequent head counts as the intended one. The error names the first rank that has another, beside one that
 //! has it.
@@ -76,9 +76,9 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Whether all ranks tell each other which collective they call before it begins. A disagreement is then an error
-    /// on all ranks that names the ranks and their calls. Costs size² small messages a collective; between threads
-    /// nothing, because there the calls are compared anyway, except that shifts and exchanges are compared too.
+    /// Whether all ranks compare their collective before it begins. A disagreement is then an error on all ranks that
+    /// names the ranks and their calls. Costs size² small messages a collective; between threads nothing, because there
+    /// the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
     /// Off at first. Switch it on all your ranks alike; duplicates and parts made later have it too.
     ///

@@ -197,7 +197,7 @@ impl Communicator {
         }
     }
 
-    /// Notes because of whom this rank cannot go on, if it cannot, for those who wait for it.
+    /// Notes the rank that keeps this one from continuing, if there is one, for those who wait for it.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);
@@ -209,7 +209,7 @@ impl Communicator {
         self.fabric.fail(self.group.blame(culprit));
     }
 
-    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank is to hear.
+    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank must receive.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
         if self.shared().owed().is_some() {
             self.hear_what_is_owed(call).await?;

@@ -9,7 +9,7 @@
 //! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that the paper
 //!   names at the end of its section 3.
 //!
-//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not
+//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot distinguish the engines. Rows are not
 //! assumed to be independent: a leaf's map may read any rows.
 
 mod groups;
@@ -40,13 +40,13 @@ use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
-/// It is shared by all who run leaves; a leaf keeps its changes, beside its partial, in [`LeafCells`].
+/// All workers that run leaves share it; a leaf keeps its changes, beside its partial, in [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
     /// The number of numbers of a partial.
     fn len(&self) -> usize;
 
-    /// Overwrites the partial of a leaf. May read any row; must not depend on who runs it or when.
+    /// Overwrites the partial of a leaf. May read any row; must not depend on the worker or the time of the call.
     fn map(&self, leaf: usize, partial: &mut [f64]);
 
     /// Combines the partial of a run of leaves with that of the run that follows; by default, adds.
@@ -56,10 +56,10 @@ pub trait Round: Sync {
         }
     }
 
-    /// The number of numbers of a partial that belong together. Under map-reduce each run of so many is the value of a
-    /// key. The rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine` must
-    /// treat such runs alike and apart from each other. By default the whole partial is one value, which is right for
-    /// every `combine`.
+    /// The number of numbers of a partial that belong together. Under map-reduce each run of this many is the value of
+    /// a key. The rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine`
+    /// must treat such runs alike and apart from each other. By default the whole partial is one value, which is right
+    /// for every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
@@ -77,7 +77,7 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// Runs rounds for a method's loop.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
-    /// bits, whatever the engine, the ranks and the threads. With no leaves, `total` is left as it was.
+    /// bits, for any engine, ranks and threads. With no leaves, `total` is left as it was.
     ///
     /// # Errors
     /// The errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
@@ -96,12 +96,12 @@ pub trait Rounds: Send {
     /// Whether this is the one loop that reports and writes.
     fn is_lead(&self) -> bool;
 
-    /// Whether this is the one loop of its process that brings the result: the lead's in its process.
+    /// Whether this is the one loop of its process that returns the result: the lead's in its process.
     fn is_first_here(&self) -> bool {
         self.is_lead()
     }
 
-    /// As [`share`](#method.share), for cells that are bytes to their readers.
+    /// Like [`share`](#method.share), for cells that are bytes to their readers.
     ///
     /// # Errors
     /// The same as for [`round`](Self::round).
@@ -251,8 +251,8 @@ pub struct Execution {
     pub ranks: usize,
     /// Worker threads, at least 1. Default: as many as the machine runs at once.
     pub threads: usize,
-    /// The processes that this one computes with; each has so many ranks and threads. Only engines that have ranks have
-    /// them. Default: none.
+    /// The processes that this one computes with; each has this many ranks and threads. Only engines that have ranks
+    /// have them. Default: none.
     pub job: Option<Job>,
 }
 

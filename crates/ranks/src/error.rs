@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A rank's code panicked. This is the error that the caller sees, whatever the other ranks ended with.
+    /// A rank's code panicked. The caller sees this error, whatever the other ranks ended with.
     Panicked {
         /// The rank.
         rank: usize,
@@ -56,14 +56,14 @@ pub enum Error {
         /// The number of bytes that there was room for.
         room: usize,
     },
-    /// A message does not hold values of the type that was asked for.
+    /// A message does not hold values of the requested type.
     Decoding {
         /// The sender.
         source: usize,
         /// The fault.
         message: String,
     },
-    /// An earlier collective of this communicator was given up, so nobody knows in which one the ranks are.
+    /// An earlier collective of this communicator was given up, so it is unknown in which one the ranks are.
     Abandoned {
         /// The collective that was given up.
         collective: &'static str,

@@ -1,8 +1,8 @@
-//! The one seam between ranks: messages of bytes, sent to a rank and taken by who matches them.
+//! The one seam between ranks: messages of bytes, sent to a rank and taken by a receive that matches them.
 //!
 //! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and
-//! to say who has ended. Everything else, collectives included, is built on that. So a new fabric has little to do, and
-//! one more line in a table runs the conformance cases on it.
+//! to report which ranks have ended. Everything else, collectives included, is built on that. So a new fabric has
+//! little to do, and one more line in a table runs the conformance cases on it.
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
@@ -189,7 +189,7 @@ impl Ticket {
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end tells the other ranks that this one has ended. It has *failed* if the end is dropped while its
+/// Dropping an end signals to the other ranks that this one has ended. It has *failed* if the end is dropped while its
 /// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
 /// ended can still be received.
 pub trait Fabric: Send + Sync {
@@ -206,10 +206,10 @@ pub trait Fabric: Send + Sync {
     /// kept.
     ///
     /// # Errors
-    /// Returns [`Error::Transport`]. An ended receiver is no error: nobody will miss the message.
+    /// Returns [`Error::Transport`]. An ended receiver is no error: no rank will miss the message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
-    /// As [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
+    /// Like [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
     ///
     /// # Errors
     /// The same as for [`send`](Self::send).
@@ -234,8 +234,8 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
-    /// As [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for a
-    /// fabric that can spare the memory.
+    /// Like [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for
+    /// a fabric that can spare the memory.
     ///
     /// # Errors
     /// The same as for [`poll_receive`](Self::poll_receive).
@@ -264,8 +264,7 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Empty memory for a message of so many bytes that is to be sent: with room for the header of the fabric, or used
-    /// before.
+    /// Empty memory for an outgoing message of this many bytes: with room for the header of the fabric, or used before.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -290,8 +289,8 @@ pub trait Fabric: Send + Sync {
         }
     }
 
-    /// Whether a receive that is pending is polled again soon, although nothing has come: on a fabric that must be
-    /// asked for progress.
+    /// Whether a pending receive is polled again soon, although nothing has come: on a fabric that must be polled for
+    /// progress.
     fn asks_again(&self) -> bool {
         false
     }
@@ -299,8 +298,8 @@ pub trait Fabric: Send + Sync {
     /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
     fn forget(&self, turn: &mut Ticket);
 
-    /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for
-    /// this rank then names that one. Only the first call counts.
+    /// Says that this rank cannot continue because of rank `culprit` (perhaps itself). The error of ranks that wait for
+    /// this one then names that one. Only the first call counts.
     fn fail(&self, culprit: usize);
 
     /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for

@@ -38,7 +38,7 @@ where
     run_on(dispatcher, Kind::Threads, layout, program)
 }
 
-/// As [`run`], over the fabric that you choose: any of those whose ranks are in this process.
+/// Like [`run`], over the fabric that you choose: any of those whose ranks are in this process.
 ///
 /// # Errors
 /// The same as for [`run`].

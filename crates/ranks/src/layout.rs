@@ -31,7 +31,7 @@ impl Layout {
     /// The most ranks of a layout.
     pub const RANKS_MAX: usize = 65_536;
 
-    /// So many ranks in this process.
+    /// The number of ranks in this process.
     pub fn threads(threads: usize) -> Self {
         Self { threads, processes: 1, nodes: 1 }
     }

@@ -20,7 +20,7 @@
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a
 //! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
-//! [`observe`] is how a method tells how far it is.
+//! [`observe`] is how a method reports its progress.
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};
@@ -34,7 +34,7 @@
 //! ```
 //!
 //! Deliberately not here: any mathematics, any data. Read next: `fabric.rs` for the seam between ranks, `engine.rs` for
-//! the seam between methods and those who run them.
+//! the seam between methods and engines.
 #![deny(unsafe_code)]
 
 mod check;

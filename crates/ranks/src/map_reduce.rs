@@ -25,7 +25,7 @@ pub trait MapReduce: Sync {
     fn width(&self) -> usize;
 
     /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are
-    /// emitted. Must not depend on who calls it.
+    /// emitted. Must not depend on its caller.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
     /// Combines two values of a key, left before right; the result replaces the left one. By default, adds.

@@ -26,7 +26,7 @@ use crate::trace::Trace;
 pub struct Progress {
     /// The part of the work under way: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
     pub stage: Cow<'static, str>,
-    /// Estimated share of the work done, 0 to 1; `None` where nobody knows how much there is, as of a stream.
+    /// Estimated share of the work done, 0 to 1; `None` if the amount is unknown, as for a stream.
     pub fraction: Option<f64>,
     /// The method's own figures, by name, in a fixed order.
     pub figures: Vec<(&'static str, f64)>,
@@ -42,7 +42,7 @@ impl Progress {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Go on.
@@ -72,7 +72,7 @@ pub enum Control {
 /// assert_eq!(Half.progress(&progress), Control::Stop);
 /// ```
 pub trait Observer: Send {
-    /// Hears how far the run is after each step, and says whether it goes on.
+    /// Hears how far the run is after each step, and says whether it continues.
     fn progress(&mut self, progress: &Progress) -> Control {
         let _ = progress;
         Control::Continue
@@ -150,7 +150,7 @@ pub trait AnyCheckpoint: Any + Send {
     /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
     fn write(&self, path: &Path) -> io::Result<()>;
 
-    /// The same as JSON, for who keeps it among other things.
+    /// The same as JSON, for callers that keep it among other things.
     ///
     /// # Errors
     /// Fails if its numbers cannot be written.

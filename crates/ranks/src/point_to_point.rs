@@ -90,7 +90,7 @@ impl Communicator {
         self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
     }
 
-    /// As [`send`](Self::send), but complete only when the message has been received.
+    /// Like [`send`](Self::send), but complete only when the message has been received.
     ///
     /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later
     /// synchronous send.
@@ -172,7 +172,7 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// As [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
+    /// Like [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
     ///
     /// # Errors
     /// The same as for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
@@ -238,7 +238,7 @@ impl Communicator {
     /// Between a probe and the receive that follows another receive of this rank may take the message.
     ///
     /// # Errors
-    /// The same as for [`receive_any`](Self::receive_any), but for [`Error::Decoding`].
+    /// The same as for [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
     ///
     /// # Panics
     /// Panics if there is no such source.

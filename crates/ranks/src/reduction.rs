@@ -155,7 +155,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// As [`push`](Self::push), with a partial that is exchanged for memory of the same length.
+    /// Like [`push`](Self::push), with a partial that is exchanged for memory of the same length.
     fn push_owned(&mut self, node: Node, combine: Combine<'_, T>, partial: &mut Vec<T>) {
         let place = self.nodes.len();
         if place == self.partials.len() {

@@ -17,7 +17,7 @@ pub enum Order {
     #[default]
     Fixed,
     /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are
-    /// associative and commutative, at least as far as anybody cares. The bits depend on the number of ranks.
+    /// associative and commutative, or that the difference does not matter. The bits depend on the number of ranks.
     Any,
 }
 

@@ -30,7 +30,7 @@ impl Stopwatch {
     }
 }
 
-/// Seconds by phase, where phases may lie inside phases: each counts the time during which it was the innermost.
+/// Seconds by phase. Phases may be nested: each counts the time during which it was the innermost.
 ///
 /// # Example
 /// ```

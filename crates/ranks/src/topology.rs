@@ -32,7 +32,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with so many ranks in each dimension.
+    /// A grid with this many ranks in each dimension.
     ///
     /// # Panics
     /// Panics if there is no dimension, or one without ranks.
@@ -62,7 +62,7 @@ impl Grid {
         0..2 * self.dimensions.len()
     }
 
-    /// A number that tells unlike grids of one size apart.
+    /// A number that distinguishes unlike grids of one size.
     pub(crate) fn digest(&self) -> usize {
         self.dimensions.iter().fold(1, |digest: usize, (extent, boundary)| {
             digest.wrapping_mul(1_000_003).wrapping_add(2 * extent + usize::from(*boundary == Boundary::Open))
@@ -87,7 +87,7 @@ impl Grid {
     /// The rank at these coordinates.
     ///
     /// # Panics
-    /// Panics if the coordinates do not lie on the grid.
+    /// Panics if the coordinates are not on the grid.
     pub fn rank(&self, coordinates: &[usize]) -> usize {
         assert_eq!(coordinates.len(), self.dimensions.len(), "one coordinate for each dimension");
         coordinates.iter().zip(&self.dimensions).fold(0, |rank, (coordinate, (extent, _))| {
@@ -96,7 +96,7 @@ impl Grid {
         })
     }
 
-    /// The rank so many places up (or, negative, down) in a dimension; none beyond an open boundary.
+    /// The rank at this distance up (or, negative, down) in a dimension; none beyond an open boundary.
     ///
     /// # Panics
     /// Panics if there is no such rank or dimension.

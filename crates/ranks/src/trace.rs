@@ -6,8 +6,8 @@
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time,
-//! [`gather_trace`](Communicator::gather_trace) brings the records of all to the process of rank 0. For the sums alone,
-//! [`sums_only`](Trace::sums_only) keeps no spans.
+//! [`gather_trace`](Communicator::gather_trace) collects the records of all in the process of rank 0. For the sums
+//! alone, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -365,7 +365,7 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names the computation of the rank since its last call; nothing if nobody records.
+    /// Names the computation of the rank since its last call; does nothing unless records are taken.
     ///
     /// # Example
     /// ```
@@ -393,7 +393,7 @@ impl Communicator {
         }
     }
 
-    /// Names the computation of the rank from now until its next call; nothing if nobody records.
+    /// Names the computation of the rank from now until its next call; does nothing unless records are taken.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).
@@ -404,7 +404,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the one before; nothing if nobody records.
+    /// Begins a phase of the program and ends the one before; does nothing unless records are taken.
     ///
     /// # Example
     /// ```

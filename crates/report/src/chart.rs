@@ -31,7 +31,7 @@ const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
 /// Groups that the legend has; there are as many colours.
 const LEGEND_GROUPS: usize = 20;
-/// Clusters whose numbers stand at their centres.
+/// Clusters with their numbers at their centres.
 const NUMBERED_MAX: usize = 60;
 /// The free margin within the axes, as a share of the extent.
 const MARGIN: f64 = 0.04;
@@ -170,7 +170,7 @@ impl Chart {
         self.picture.points.iter().copied().enumerate().filter(is_finite)
     }
 
-    /// The least and greatest coordinates of the rows in clusters; of all where none is.
+    /// The least and greatest coordinates of the rows in clusters; of all rows if none is in a cluster.
     fn limits(&self) -> [(f64, f64); 2] {
         let mut inside: Vec<(f64, f64)> =
             self.drawn().filter(|(point, _)| !self.is_out(*point)).map(|(_, place)| place).collect();
@@ -415,7 +415,7 @@ impl Chart {
         }
     }
 
-    /// The words of the legend, where so many points are beyond the edge.
+    /// The words of the legend if this many points are beyond the edge.
     fn legend(&self, beyond: usize) -> Vec<(Mark, String)> {
         let mut found = Vec::new();
         let Colors::Groups(of, names) = &self.colors else {

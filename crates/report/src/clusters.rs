@@ -192,8 +192,7 @@ impl Page<'_> {
         note
     }
 
-    /// The reason why there are so many clusters, and the numbers that were compared; nothing where the number was
-    /// given.
+    /// The reason for the number of clusters, and the numbers that were compared; nothing if the number was given.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");

@@ -106,7 +106,7 @@ pub enum Shape {
     Rings(Vec<(f64, f64)>, f64, f64, Color),
     /// A text.
     Text(Text),
-    /// Cells of colour, so many columns, over a rectangle from its corner; the first row is at the top.
+    /// Coloured cells in the given number of columns, over a rectangle from its corner; the first row is at the top.
     Cells((f64, f64), (f64, f64), usize, Vec<Color>),
 }
 
@@ -148,7 +148,7 @@ impl Format {
 pub struct Drawing {
     /// Its width and its height.
     pub size: (f64, f64),
-    /// Its subject, for those who cannot see it.
+    /// Its subject, for readers who cannot see it.
     pub title: String,
     /// From below to above.
     pub shapes: Vec<Shape>,

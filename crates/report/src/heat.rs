@@ -1,4 +1,4 @@
-//! The dissimilarities of all pairs as a picture: clusters that are close stand beside each other, under their tree.
+//! The dissimilarities of all pairs as a picture: close clusters are side by side, under their tree.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde_json::{Value, json};

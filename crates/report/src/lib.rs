@@ -7,7 +7,7 @@
 //! The picture alone, as SVG or PNG, is a [`drawing`]: a [`chart`] lays it out, for files that need no viewer.
 //!
 //! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
-//! came about. It does not matter who ran the method.
+//! came about. The page does not depend on the process that ran the method.
 #![forbid(unsafe_code)]
 
 mod chart;

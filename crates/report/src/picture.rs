@@ -196,8 +196,8 @@ impl Meridians {
     }
 }
 
-/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the
-/// date line.
+/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data cross the date
+/// line.
 fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
     const BINS: usize = 720;
     let mut taken = [false; BINS];

@@ -188,7 +188,7 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     }
 }
 
-/// Numbers in [0, 1) that fill it evenly whatever their count: the golden ratio's multiples.
+/// Numbers in [0, 1) that fill it evenly for any count: the golden ratio's multiples.
 pub fn scatter(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract()
 }

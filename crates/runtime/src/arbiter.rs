@@ -1,9 +1,9 @@
 //! Probe, claim, take: how everything that waits at ports gets its items.
 //!
 //! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
-//! only then removes items (*take*). There is no way back and none is needed: before the claim nothing has been
-//! removed, after it nothing can fail. [`Claim`] is a value that only a successful probe makes and every take asks for,
-//! so that taking without a claim does not compile.
+//! only then removes items (*take*). It needs no way back: before the claim nothing has been removed, after it nothing
+//! can fail. [`Claim`] is a value that only a successful probe makes and every take asks for, so that taking without a
+//! claim does not compile.
 //!
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
@@ -35,7 +35,7 @@ use crate::port::{Port, State};
 pub(crate) enum Ready {
     /// Enough to take.
     Yes,
-    /// Enough to take, but others who were woken for it have been passed so often that it is their turn.
+    /// Enough to take, but other woken waiters have been passed so often that it is their turn.
     Later,
     /// Not yet enough.
     NotYet,
@@ -217,7 +217,7 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// Values that must not be dropped before the locks are: user values, and those who are woken by being dropped.
+/// Values that must not be dropped before the locks are: user values, and waiters that dropping wakes.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 

@@ -2,13 +2,13 @@
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An
-//! interleave that is asked by a chain which already runs in it would make the chain wait for itself. The interleave
+//! interleave that is called by a chain which already runs in it would make the chain wait for itself. The interleave
 //! knows so at once, when the request is posted, under the lock under which the chain's operation would end. So the
 //! answer does not depend on timing.
 //!
 //! Only requests carry a chain. A handler's posts that await no answer wait their turn like anything else, because
-//! nobody in the chain waits for them. So do the requests of a task that it spawns. (A handler that awaits such a task,
-//! or an answer that comes by a port of its own, is not seen.)
+//! nothing in the chain waits for them. The same holds for the requests of a task that it spawns. (A handler that
+//! awaits such a task, or an answer that comes by a port of its own, is not seen.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -141,7 +141,7 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 /// polling.
 ///
 /// # Errors
-/// It comes back if not: then nobody would come for it.
+/// Otherwise it comes back: no handler would come for it.
 pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls nothing.

@@ -1,4 +1,4 @@
-//! The context that follows a message: who asked, until when, who wants to hear of errors.
+//! The context that follows a message: its origin, its deadline, and the receiver of its errors.
 //!
 //! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
 //! enter it. A task enters the one it was spawned in around each of its polls. A handler of
@@ -37,7 +37,7 @@ use builder::Baggage;
 use cancel::Node;
 use failure::Sink;
 
-/// The origin of work: who asked, until when, and which sink gets its errors. Immutable; cheap to clone (one count).
+/// The origin of work: its sender, its deadline, and the sink for its errors. Immutable; cheap to clone (one count).
 ///
 /// # Example
 /// ```

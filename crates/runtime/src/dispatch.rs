@@ -6,7 +6,7 @@
 //! sleeping core costs tens of microseconds, and finding a message a tenth of one.
 //!
 //! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
-//! are in `queue.rs`; while they have work, a worker asks them before its own queue. Read next: `dispatch/worker.rs`,
+//! are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next: `dispatch/worker.rs`,
 //! then `dispatch/SLEEP.md`.
 
 mod blocking;
@@ -65,8 +65,8 @@ pub(crate) const ABORTING: usize = 2;
 /// The time for which a worker without work looks for some before it sleeps.
 ///
 /// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping one costs
-/// tens of microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is
-/// better given to the worker that has work.
+/// tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here: the core
+/// is better given to the worker that has work.
 ///
 /// # Example
 /// ```
@@ -100,16 +100,16 @@ impl Default for Idle {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// More threads were asked for than [`Builder::THREADS_MAX`].
+    /// More threads were requested than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// The number that was asked for.
+        /// The number that was requested.
         threads: usize,
     },
     /// A core of [`Builder::cores`] that this process may not run on, or that the machine does not have.
     NoSuchCore {
         /// The core.
         core: usize,
-        /// Those that there are.
+        /// The existing cores.
         available: Vec<usize>,
     },
     /// The system would not bind a thread to a core.
@@ -117,7 +117,7 @@ pub enum StartError {
         /// The core.
         core: usize,
     },
-    /// The system would not give another thread. Those already started have ended again.
+    /// The system would not give another thread. The threads already started have ended again.
     Thread(std::io::Error),
 }
 
@@ -252,7 +252,7 @@ impl Builder {
     }
 
     /// Binds each worker to one core: the first worker to the first core of the list, and so on. If there are more
-    /// workers than cores, it starts again from the front. Default: none is bound.
+    /// workers than cores, it starts again from the front. Default: no worker is bound.
     ///
     /// # Example
     /// ```
@@ -286,8 +286,8 @@ impl Builder {
         self
     }
 
-    /// Has `sink` told of every worker that is in one job for longer than `limit`, by a thread that looks. Default:
-    /// nobody looks.
+    /// Calls `sink` for every worker that is in one job for longer than `limit`, from a thread that looks. Default: no
+    /// thread looks.
     ///
     /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is
     /// better said to ([`blocking`](crate::blocking)).
@@ -478,7 +478,7 @@ impl Drop for Dispatcher {
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
-    /// The named queue that it stands for; none for the dispatcher itself.
+    /// The named queue that it represents; none for the dispatcher itself.
     pub(crate) queue: Option<Arc<crate::queue::Core>>,
 }
 
@@ -527,7 +527,7 @@ impl Handle {
         self.spawn(future)
     }
 
-    /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.
+    /// Calls a closure once on a worker: the cheapest way to run something elsewhere.
     ///
     /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
     /// closure must not block. A drain waits for it; after an abort it is dropped if it has not begun.
@@ -632,7 +632,7 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 ///
 /// A function, not a closure that holds the dispatcher. `async-task` calls such a closure under a reference to the task
 /// of its own, which costs three more atomic operations for each wake. For the same reason a worker uses its own
-/// reference to the dispatcher here. The task's is gone as soon as somebody has polled it to its end.
+/// reference to the dispatcher here. The task's future is gone as soon as it has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -658,7 +658,7 @@ pub(crate) struct Shared {
     /// Work from threads that are not our workers.
     pub(crate) injector: Injector<Job>,
     pub(crate) stealers: Box<[Stealer<Job>]>,
-    /// Halves of forks, by the worker that forked. Emptied by it before the job ends that forked, whatever the stage.
+    /// Halves of forks, by the worker that forked. The worker empties it before the job ends that forked, in any stage.
     pub(crate) forks: Box<[Stealer<Fork>]>,
     /// The clock of its tasks.
     pub(crate) clock: Clock,
@@ -759,12 +759,12 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Whether some worker has a fork that nobody has begun.
+    /// Whether some worker has a fork that no worker has begun.
     pub(crate) fn has_forks(&self) -> bool {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Whether any queue holds work. Forks are not asked for: they belong to a job that runs.
+    /// Whether any queue holds work. Forks are not taken: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }

@@ -184,7 +184,7 @@ pub enum Refusal {
     WouldDeadlock {
         /// The operation that asks, and has to end first.
         running: Box<str>,
-        /// The operation that was asked for.
+        /// The requested operation.
         requested: Box<str>,
     },
     /// It was tried and did not succeed.

@@ -1,4 +1,4 @@
-//! An interleave: handlers around one state, in groups that say who may run beside whom.
+//! An interleave: handlers around one state, in groups that say which may run together.
 //!
 //! Readers run together, a writer runs alone, one last handler ends it all. It is a scheduler over *messages*, not a
 //! lock in user code. A handler that may not start yet has not been called: its message is still in its port, and no
@@ -6,13 +6,13 @@
 //!
 //! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs beside other concurrent ones.
 //! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
-//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, waits for nobody.
+//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, never waits.
 //! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
 //!
 //! A setting decides which handler goes first ([`Order`]): by default the order of arrival, across all ports.
 //! Deliberately not here: a bound on waiting items (those are the port's), and a lock for code that is not a handler.
 //!
-//! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item),
+//! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the way of an item),
 //! `docs/design/interleave.md`.
 
 mod admission;
@@ -46,7 +46,7 @@ use teardown::Teardown;
 /// The branches of an interleave: which handler gets the items of which port, in which group.
 ///
 /// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state:
-/// Exclusive<Counter>, n|`: it says the group, and tells the compiler the type of the state.
+/// Exclusive<Counter>, n|`: it gives the group, and tells the compiler the type of the state.
 ///
 /// # Example
 /// See [`Interleave`].
@@ -57,7 +57,7 @@ use teardown::Teardown;
 /// let port = Port::new();
 /// Handlers::new().concurrent(&port, |mut state: Snapshot<Vec<u8>>, item: u8| async move { state.push(item) });
 /// ```
-/// and a handler of one group is none of another:
+/// and a handler of one group does not fit another:
 /// ```compile_fail
 /// # use lehr_runtime::{Exclusive, Handlers, Port};
 /// let port = Port::new();
@@ -168,7 +168,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// handler has ended, pending items are in their ports, at their places, for any other receiver. Then the handler
     /// runs alone.
     ///
-    /// This answers no question among the pending items. Their askers wait until somebody receives or
+    /// This answers no question among the pending items. Their askers wait until a receiver takes or
     /// [drains](Port::drain) them, unless you set the interleave to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
@@ -267,7 +267,7 @@ impl Settings {
         self
     }
 
-    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told
+    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters then get no notice
     /// that it has ended.
     ///
     /// # Example
@@ -290,7 +290,7 @@ impl Settings {
     }
 
     /// Makes the end refuse all items in the ports that it closes. Every question in them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that nobody will give. For services,
+    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that will never come. For services,
     /// whose items are all questions: other items are dropped too, though the [discard
     /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are on their way to
     /// another receiver of the port are left to it.
@@ -762,9 +762,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// The state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a guard
     /// changes the state in place, which it does if no branch is independent.
     ///
-    /// The first call tells the interleave that somebody looks. Until then a guard that is dropped in its handler's own
-    /// poll may give the state back only as that poll ends. So the very first call may find nothing where a handler has
-    /// let go of the state and continues to compute.
+    /// The first call enables the snapshots. Until then a guard that is dropped in its handler's own poll may give the
+    /// state back only as that poll ends. So the very first call may find nothing where a handler has let go of the
+    /// state and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].

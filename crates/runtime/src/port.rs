@@ -1,7 +1,7 @@
 //! `Port<T>`: a typed queue that many may post to and many may wait at.
 //!
-//! Posting never blocks and never runs a handler; it appends, decides who the item is for, and wakes that task. The
-//! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
+//! Posting never blocks and never runs a handler; it appends, chooses the receiver of the item, and wakes that task.
+//! The item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
 //! nothing, and dropping it at any moment loses nothing and disturbs no order.
 //!
 //! An item goes to the receivers for single items in order of registration, and then to whichever take or join is
@@ -142,7 +142,7 @@ impl<T> Port<T> {
     /// # Errors
     /// Returns [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
     ///
-    /// Cost: one lock; one wake-up if somebody waits for the item; amortised, no allocation.
+    /// Cost: one lock; one wake-up if a waiter gets the item; amortised, no allocation.
     ///
     /// # Example
     /// ```
@@ -235,7 +235,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same at a port that has options, or of items that may be on their way to somebody or carry a context.
+    /// The same at a port that has options, or of items that may be on their way to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -252,7 +252,7 @@ impl<T> Port<T> {
     }
 
     /// Removes all items that are there now, oldest first, even those on their way to receivers. On a closed port this
-    /// leaves nothing behind; on an open one, those who wait wait on.
+    /// leaves nothing behind; on an open one, waiters wait on.
     ///
     /// Cost: one lock, whose section is as long as the number of items that were on their way.
     ///
@@ -281,7 +281,7 @@ impl<T> Port<T> {
         elements.into_iter().map(|element| element.item).collect()
     }
 
-    /// Waits for an item: the oldest that nobody who registered earlier wants.
+    /// Waits for an item: the oldest that no earlier waiter wants.
     ///
     /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
     ///
@@ -513,7 +513,7 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// The same without a predicate, for a caller that has a lock of its own: who is to be woken it wakes after that.
+    /// The same without a predicate, for a caller that has its own lock: it wakes the waiters after that.
     pub(crate) fn poll_receive_and_wake_later(
         &self,
         ticket: &mut Option<Ticket>,

@@ -3,13 +3,13 @@
 //!
 //! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
 //! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
-//! Admission is asked once, before the first poll: a task that has begun is never thrown away.
+//! Admission is checked once, before the first poll: a task that has begun is never thrown away.
 //!
 //! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
 //! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
 //!
-//! Not here: the next choice of a worker (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next:
-//! those two.
+//! Not here: the next choice of a worker (`queue/priority.rs`), the admission of tasks (`queue/admission.rs`). Read
+//! next: those two.
 
 pub(crate) mod admission;
 mod builder;
@@ -105,7 +105,7 @@ impl Queue {
         &self.core.name
     }
 
-    /// A handle that stands for this queue wherever one is asked for: [`Port::on`](crate::Port::on), for example.
+    /// A handle that stands for this queue wherever one is requested: [`Port::on`](crate::Port::on), for example.
     ///
     /// A task spawned through it is admitted without asking the policy, unless the queue is closed. A receiver leaves
     /// items in its port that it cannot start, so discarding one would lose work for no reason.

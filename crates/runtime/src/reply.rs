@@ -44,7 +44,7 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
 
 /// The state that the two ends share. User values are moved out of it under its lock and dropped after.
 enum Cell<T> {
-    /// No answer yet; whom to wake when there is one.
+    /// No answer yet; the waiter to wake when there is one.
     Open(Option<Waker>),
     /// Answered or refused, and not yet fetched.
     Answered(Result<T, Refusal>),
@@ -111,7 +111,7 @@ impl<T> Reply<T> {
     /// Answers the question and wakes the asker.
     ///
     /// # Errors
-    /// The value comes back if nobody waits for it any more.
+    /// The value comes back if its waiter is gone.
     ///
     /// Cost: one lock, one wake-up if the asker is already waiting.
     ///
@@ -150,7 +150,7 @@ impl<T> Reply<T> {
         self.cell.as_ref().is_some_and(|cell| matches!(*cell.lock(), Cell::Open(_)))
     }
 
-    /// Leaves the result for the asker and wakes it; gives the result back if nobody is there.
+    /// Leaves the result for the asker and wakes it; returns the result if the asker is gone.
     fn settle(&mut self, result: Result<T, Refusal>) -> Result<(), Result<T, Refusal>> {
         let Some(cell) = self.cell.take() else { return Err(result) };
         let waker = {

@@ -66,7 +66,7 @@ impl<T> Task<T> {
         outcome(self.inner.cancel().await)
     }
 
-    /// Whether the task has ended, in whatever way.
+    /// Whether the task has ended, in any way.
     ///
     /// # Example
     /// ```
@@ -111,11 +111,11 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Counts as a wait that was answered at once. It returns immediately, unless the task has had so many of them that the
-/// others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as often
-/// as it is asked.
+/// Counts as a wait that was answered at once. It returns immediately, unless the task has had this many of them that
+/// the others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as
+/// often as it is called.
 ///
-/// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each
+/// On no worker, as under [`block_on`], nothing counts: there it lets the other futures of the same task be polled each
 /// time.
 ///
 /// # Example
@@ -144,9 +144,9 @@ pub async fn consume_budget() {
 /// Wakes a task for whichever worker comes first.
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The
-/// two then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing
-/// or spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
-/// worker it is [`Waker::wake`].
+/// two then talk on one core, without a message crossing to another. For a task that continues without a wait,
+/// computing or spinning until the other answers, that is wrong: the other would be behind it. Then this is the call.
+/// On no worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///

@@ -1,8 +1,7 @@
 //! Waiting for a time: sleeping, giving up, and doing something again and again.
 //!
-//! A timer that is dropped is gone: nothing stays registered, and nothing fires into a port that nobody reads. Timers
-//! with the same deadline fire in the order in which they were registered. None is ever early, and a short one is not
-//! taken for none.
+//! A dropped timer is gone: nothing stays registered, and nothing fires into a port without readers. Timers with the
+//! same deadline fire in the order in which they were registered. No timer is early, and a short one still waits.
 //!
 //! Time is counted by a [`Clock`], and tests use one that is advanced by hand. Read next: `timer/clock.rs`, then
 //! `timer/pending.rs` for how timers are kept.

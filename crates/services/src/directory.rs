@@ -1,4 +1,4 @@
-//! The directory: which services a host has, itself a service, so that it is asked and watched like any other.
+//! The directory: the services of a host, itself a service, so clients call and watch it like any other.
 
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ pub struct Record {
     pub incarnation: u64,
     /// The state within that life.
     pub phase: Phase,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -88,7 +88,7 @@ pub struct Announce {
 pub struct Withdraw {
     /// Its former path.
     pub path: String,
-    /// The reason why it is not there, if that was not asked for.
+    /// The reason why it is not there, if it was not ended on request.
     pub fault: Option<Fault>,
 }
 

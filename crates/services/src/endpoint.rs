@@ -1,4 +1,4 @@
-//! A running service as edges see it: requests as bytes in, answers as bytes out, whatever its types.
+//! A running service as edges see it: requests as bytes in, answers as bytes out, for any types.
 
 use std::convert::Infallible;
 

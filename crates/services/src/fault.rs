@@ -1,6 +1,6 @@
 //! Faults: the reasons why a request failed, in a text for the client and another for the log.
 //!
-//! A fault is an answer. Its code tells the client's options, and its reason is written for the sender of the request.
+//! A fault is an answer. Its code tells the client what to do, and its reason is written for the sender of the request.
 //! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
 //! the process.
 
@@ -55,7 +55,7 @@ pub enum Code {
     ResponseTimeout,
     /// The answer would have to wait for the request itself.
     WouldDeadlock,
-    /// Nothing stands at this path.
+    /// No service has this path.
     UnknownService,
     /// The service at this path is not the one that the reference was made for.
     StaleReference,

@@ -1,8 +1,8 @@
 //! Subscriptions that survive breaks: they are made again when the service or the way to it comes back.
 //!
 //! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports a
-//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, nothing is
-//! said.
+//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, no event
+//! follows.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,7 +20,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The longest.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The changes of a service for as long as somebody wants them, be it away or not. Dropping it unsubscribes.
+/// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping it
+/// unsubscribes.
 ///
 /// # Example
 /// ```
@@ -64,7 +65,7 @@ pub struct Following<D: Contract> {
     last: Option<(u64, u64)>,
     /// The next state is the first of a new subscription.
     is_anew: bool,
-    /// The state behind a gap that has been told.
+    /// The state behind a reported gap.
     seed: Option<State<D>>,
 }
 

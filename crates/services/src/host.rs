@@ -79,9 +79,9 @@ struct Inner {
     clock: Clock,
     inspector: Inspector,
     table: Mutex<Table>,
-    /// None as long as it reaches nobody.
+    /// None as long as it reaches no other node.
     reach: Mutex<Option<Reach>>,
-    /// The news for the directory, in order, with those who wait until it has them.
+    /// The news for the directory, in order, with the waiters until it has them.
     news: Port<(News, Reply<()>)>,
     /// Forwards the news.
     _messenger: Mutex<Option<Task<()>>>,
@@ -213,7 +213,7 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until its directory answers, and stands in itself. [`start`](Self::start) does so by itself.
+    /// Waits until its directory answers, and is listed itself. [`start`](Self::start) does so by itself.
     ///
     /// # Example
     /// See [`Directory`].
@@ -223,11 +223,11 @@ impl Host {
 
     /// Starts a service and waits until it is ready. `make` is called for each of its lives.
     ///
-    /// Dropped while it waits, the start goes on.
+    /// Dropped while it waits, the start continues.
     ///
     /// # Errors
-    /// Returns [`Code::DuplicateEntry`] if something stands at the path; [`Code::InvalidValue`] if the placement cannot
-    /// be meant; [`Code::StartFailed`] with the reason, and nothing of the service remains.
+    /// Returns [`Code::DuplicateEntry`] if the path is in use; [`Code::InvalidValue`] if the placement is invalid;
+    /// [`Code::StartFailed`] with the reason, and nothing of the service remains.
     pub async fn start<S: Service>(
         &self,
         placement: impl Into<Placement>,
@@ -288,7 +288,7 @@ impl Host {
 
     /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or with the one that was kept.
     ///
-    /// Dropped while it waits, the start goes on.
+    /// Dropped while it waits, the start continues.
     ///
     /// # Errors
     /// The same as for [`start`](Self::start).
@@ -429,8 +429,8 @@ impl Host {
     /// # Errors
     /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
     /// another contract. One with the same name and major version from another build will do: it is spoken to in bytes.
-    /// Returns [`Code::InvalidValue`] for an address that cannot be meant, or if the host [reaches](Self::reach_by)
-    /// nobody.
+    /// Returns [`Code::InvalidValue`] for an invalid address, or if the host has no way to [other
+    /// nodes](Self::reach_by).
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -482,7 +482,7 @@ impl Host {
         })
     }
 
-    /// Troubles of services at their start, by path: they work, but somebody should look.
+    /// Troubles of services at their start, by path: they work, but need attention.
     ///
     /// # Example
     /// See [`Starting::report`](crate::Starting::report).
@@ -524,7 +524,7 @@ impl Host {
         table.places.get(path).is_some_and(|place| matches!(place.what, Occupant::Ready(_)))
     }
 
-    /// Waits until `found` gives something; asked again whenever a service has become ready.
+    /// Waits until `found` returns something; called again whenever a service has become ready.
     pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         poll_fn(|polling| {
             // Registered before the look, so that nothing can come in between.
@@ -534,7 +534,7 @@ impl Host {
         .await
     }
 
-    /// The directory has heard of itself: who waits for it may look.
+    /// The directory has received its own entry: waiters may look.
     fn list(&self) {
         let waiting = {
             let mut table = self.inner.table.lock();
@@ -659,7 +659,7 @@ impl Host {
         report
     }
 
-    /// Waits until nothing stands at a path.
+    /// Waits until a path is free.
     async fn gone(&self, path: &str) {
         self.until(|host| (!host.inner.table.lock().places.contains_key(path)).then_some(())).await;
     }
@@ -671,7 +671,7 @@ impl Host {
     }
 }
 
-/// Starts the directory and tells it the events, one after the other.
+/// Starts the directory and sends it the events, one after the other.
 async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let Some(strong) = host.upgrade() else { return };
     // Its own announcement waits in the port until it is ready.

@@ -35,7 +35,7 @@ pub struct Info {
     pub counts: Counts,
     /// The requests that wait for it.
     pub waiting: Vec<Waiting>,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }

@@ -1,5 +1,5 @@
-//! The activity of the services of a host: which handlers wait and the reason, the requests behind them, and who hears
-//! of changes.
+//! The activity of the services of a host: the waiting handlers and the reason, the requests behind them, and the
+//! subscribers.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ pub struct Running {
     pub waits_for: Vec<String>,
 }
 
-/// One who hears of the changes of a service.
+/// A subscriber to the changes of a service.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -67,7 +67,7 @@ pub struct SubscriberView {
     pub name: Option<String>,
     /// Changes that it has not taken.
     pub queued: usize,
-    /// Changes that were given up, and of which it has not been told yet.
+    /// Changes that were given up, and that it has not been notified of yet.
     pub missed: u64,
 }
 

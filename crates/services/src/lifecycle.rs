@@ -52,7 +52,7 @@ pub enum Stop {
     Dropped,
     /// Its host shuts down.
     Shutdown,
-    /// One of its exclusive handlers panicked, and its restart policy says that it is not to go on.
+    /// One of its exclusive handlers panicked, and its restart policy says that it is not to continue.
     Crashed {
         /// The panic's text.
         message: String,

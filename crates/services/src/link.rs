@@ -75,7 +75,7 @@ pub struct Options {
 /// An answer as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the format that was asked for. Shared by all who are sent the same state.
+    /// The reply, in the requested format. Shared by all receivers of the same state.
     pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
@@ -109,14 +109,14 @@ pub enum LinkEvent {
         incarnation: u64,
         /// The format of the body.
         format: Format,
-        /// The document, shared by all who are sent it.
+        /// The document, shared by all receivers.
         body: Arc<Vec<u8>>,
     },
     /// A change.
     Change(Arc<Change>),
-    /// So many changes are missing here; the state comes next.
+    /// This many changes are missing here; the state comes next.
     Gap {
-        /// At least so many.
+        /// At least this many.
         missed: u64,
     },
 }

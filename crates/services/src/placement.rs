@@ -164,7 +164,7 @@ impl Placement {
         self
     }
 
-    /// The cores that it is to have, for those who make it.
+    /// The cores that it should have, for its maker.
     pub fn own_cores(&self) -> &[usize] {
         &self.cores
     }

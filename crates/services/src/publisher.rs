@@ -281,7 +281,7 @@ struct Queue {
 /// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
-    /// So many were given up; nothing comes until [`Subscriber::resume`].
+    /// This many were given up; nothing comes until [`Subscriber::resume`].
     Gap(u64),
     End(End),
     Nothing,

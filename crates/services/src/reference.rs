@@ -258,7 +258,7 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now; await its answer when you like. So many can be on their way at once, in order.
+    /// Sends an operation now; await its answer when you like. This many can be on their way at once, in order.
     ///
     /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; a request that has been
     /// sent is done all the same.

@@ -5,8 +5,8 @@
 //! to the old state or to the new one. A checksum tells a file that is neither.
 //!
 //! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it costs little. If the file is damaged
-//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without the changes that it
-//! had acknowledged, and it removes nothing.
+//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it
+//! never continues without the changes that it had acknowledged, and it removes nothing.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -304,7 +304,7 @@ mod tests {
         const VERSION: Version = Version::new(1, 2);
     }
 
-    /// Stops after so many steps, and in the middle of a write.
+    /// Stops after this many steps, and in the middle of a write.
     struct Stopping {
         steps: Arc<Mutex<usize>>,
     }

@@ -22,7 +22,7 @@ const CAPACITY: usize = 256;
 /// The largest number of changes that may wait.
 const CAPACITY_MAX: usize = 65_536;
 
-/// How a subscriber is handled that has not taken so many changes.
+/// How a subscriber is handled that has not taken this many changes.
 ///
 /// # Example
 /// See [`Subscribe`].
@@ -97,7 +97,7 @@ impl Subscribe {
         self
     }
 
-    /// Ends after so many changes. Default: never.
+    /// Ends after this many changes. Default: never.
     pub fn count(mut self, changes: u64) -> Self {
         self.count = Some(changes);
         self
@@ -119,7 +119,7 @@ impl Subscribe {
         !self.operations.is_empty() || !self.keys.is_empty() || self.pattern.is_some()
     }
 
-    /// One less is wanted: for a subscription that goes on where this one was. The last one has ended it.
+    /// One less is wanted: for a subscription that continues where this one was. The last one has ended it.
     pub(crate) fn heard_one(&mut self) {
         self.count = self.count.map(|count| count.saturating_sub(1).max(1));
     }
@@ -231,9 +231,9 @@ pub enum Event<D> {
     Seed(State<D>),
     /// A change; its version is one more than that of the event before, unless there is a filter.
     Change(Arc<Change>),
-    /// So many changes are missing here. The state comes next.
+    /// This many changes are missing here. The state comes next.
     Gap {
-        /// At least so many.
+        /// At least this many.
         missed: u64,
     },
 }
@@ -349,7 +349,7 @@ impl<D: Contract> Drop for Subscription<D> {
 
 /// The reason why there is no change.
 pub(crate) enum Over {
-    /// So many were given up.
+    /// This many were given up.
     Gap(u64),
     /// There will be none.
     End(End),

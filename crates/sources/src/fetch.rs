@@ -1,4 +1,5 @@
-//! Files from elsewhere: asked for by address, brought in pieces that survive broken connections, checked, and only then there.
+//! Files from elsewhere: requested by address, brought in pieces that survive broken connections, checked, and only
+//! then there.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -34,7 +35,7 @@ const PROGRESS_BYTES: u64 = 4 << 20;
 /// The beginning of the names of files that are not whole. No name may begin so.
 const PARTIAL: &str = ".partial-";
 
-/// The files that were asked for, by name.
+/// The files that were requested, by name.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -94,7 +95,7 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Begins to bring a file; its progress is in the state. One that failed or was given up may be asked for again.
+/// Begins to bring a file; its progress is in the state. One that failed or was given up may be requested again.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -413,7 +414,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// A file with its first `bytes` bytes; nothing if it has not so many.
+    /// A file with its first `bytes` bytes; nothing if it has not this many.
     fn open(partial: &Path, bytes: u64) -> io::Result<Option<Self>> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial)?;
         if file.metadata()?.len() < bytes {

@@ -51,7 +51,7 @@ impl Spill {
     /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors
-    /// Returns [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
+    /// Returns [`Error`] if the folder takes no files, or none without a name, or has no room for this many numbers.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
         check_nameless(&file).map_err(|cause| self.failed(cause))?;

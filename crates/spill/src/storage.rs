@@ -104,7 +104,7 @@ impl<T: Pod> Builder<T> {
     /// give here.
     ///
     /// # Errors
-    /// Returns [`Error`] if the folder takes no files, or there is no room for so many numbers.
+    /// Returns [`Error`] if the folder takes no files, or there is no room for this many numbers.
     pub fn new(spill: Option<&Spill>, expected: usize) -> Result<Self, Error> {
         Ok(match spill {
             None => {

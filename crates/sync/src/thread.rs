@@ -48,7 +48,7 @@ mod parking {
     }
 }
 
-/// Starts a named thread, which goes on by itself if its handle is dropped.
+/// Starts a named thread, which continues by itself if its handle is dropped.
 ///
 /// # Errors
 /// The system's error when it has no more threads to give.
@@ -59,7 +59,7 @@ pub fn spawn<T: Send + 'static>(
     spawn_with_stack(name, None, body)
 }
 
-/// Starts a named thread with a stack of so many bytes, or of as many as is usual.
+/// Starts a named thread with a stack of this many bytes, or of as many as is usual.
 ///
 /// # Errors
 /// The same as for [`spawn`].

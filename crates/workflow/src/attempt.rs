@@ -15,7 +15,7 @@ use crate::runner::RunnerMessage;
 use crate::service::WORKFLOWS;
 use crate::surroundings::Surroundings;
 
-/// The operation that has a cancelled job go on.
+/// The operation that has a cancelled job continue.
 const RESUME: &str = "resume";
 
 /// The field of an order under which a service knows it again.
@@ -128,8 +128,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and gives its name. The order goes on when the attempt is given up, or else a job might begin of
-    /// which nobody knows.
+    /// Orders the job, and gives its name. The order continues when the attempt is given up, or else a job might begin
+    /// of which nobody knows.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =

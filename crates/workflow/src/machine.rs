@@ -183,7 +183,7 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// A run that goes on: finished steps are not done again. Attempts are counted from 0 again.
+    /// A run that continues: finished steps are not done again. Attempts are counted from 0 again.
     ///
     /// # Panics
     /// Panics as for [`new`](Self::new).

@@ -297,8 +297,8 @@ pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
 }
 
 impl Run {
-    /// Makes it a run that goes on: finished steps stay. From a step: that step and `again`, all that need it, are done
-    /// again.
+    /// Makes it a run that continues: finished steps stay. From a step: that step and `again`, all that need it, are
+    /// done again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;

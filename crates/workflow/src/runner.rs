@@ -37,7 +37,7 @@ pub(crate) enum RunnerMessage {
     Elapsed(Item),
     /// The run is to end like this.
     Wish(RunState),
-    /// The service ends; another life of it may go on.
+    /// The service ends; another life of it may continue.
     Halt,
 }
 

@@ -81,7 +81,8 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that a node ended in the middle of as stopped, until somebody resumes them. Default: they go on when the service starts.
+    /// Leaves runs that a node ended in the middle of as stopped, until somebody resumes them. Default: they continue
+    /// when the service starts.
     ///
     /// # Example
     /// ```
@@ -211,7 +212,7 @@ pub struct Cancel {
     pub run: String,
 }
 
-/// Stops a run, to be resumed: running requests are given up, jobs go on and are found again.
+/// Stops a run, to be resumed: running requests are given up, jobs continue and are found again.
 ///
 /// # Example
 /// ```

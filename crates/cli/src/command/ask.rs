@@ -189,7 +189,7 @@ fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
 /// Prints the state of a service and its changes, a line of JSON each, until it ends.
 ///
 /// # Errors
-/// The reason why it ended, if that was not asked for.
+/// The reason why it ended, if that was not requested.
 pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut wishes = Subscribe::default().operations(arguments.operations).keys(arguments.keys);

@@ -38,7 +38,7 @@ const SIDE_BY_SIDE: usize = 4;
 /// The longest time that the services of a node may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Whether a demonstration is the workflow of its data set: nothing is said of the method.
+/// Whether a demonstration is the workflow of its data set: no method is named.
 pub fn is_workflow(demo: &DemoArguments) -> bool {
     demo.application.is_none()
         && demo.method.0.is_empty()

@@ -73,7 +73,7 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
 
 /// Items of which equal ones have become one.
 struct Collapsed {
-    /// Those of all that were given.
+    /// All items that were given.
     ids: Vec<String>,
     duplicates: Duplicates,
 }
@@ -297,7 +297,7 @@ fn missing_name(element: Element) -> &'static str {
     }
 }
 
-/// Reads a matrix and writes it in the form asked for.
+/// Reads a matrix and writes it in the form requested.
 fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
     if plan.resumed.is_some() {

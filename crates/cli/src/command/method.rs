@@ -80,7 +80,7 @@ pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
 
 /// A method's findings, and the facts about the run for its results.
 pub struct Finished<'a> {
-    /// The plan that was asked for.
+    /// The plan that was requested.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
@@ -235,7 +235,7 @@ fn fit(
     }
 }
 
-/// The reason why there is no result. Of a stream, the faults of its rows, which came after the sample.
+/// The reason why there is no result. The faults of a stream's rows, which came after the sample.
 fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {

@@ -35,7 +35,7 @@ use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
 
-/// About how long a block takes: so often a stop is asked for.
+/// The approximate time of a block: the interval between checks for a stop.
 const BLOCK_SECONDS: f64 = 0.25;
 /// Items of the first block, whose time says how many the others take.
 const BLOCK_FIRST: usize = 16;
@@ -183,7 +183,7 @@ impl Map {
         }
     }
 
-    /// A number that tells this map and these dissimilarities from others.
+    /// A number that identifies this map and these dissimilarities.
     fn fingerprint(&self, metric: &dyn Metric, plan: &PlacePlan) -> String {
         let mut hash = Xxh3::new();
         hash.update(&metric.fingerprint().to_le_bytes());

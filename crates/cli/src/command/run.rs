@@ -1,7 +1,7 @@
 //! `lehr run`: a workflow, in this process or on a node.
 //!
-//! Both ways are the same service, [`Workflows`]; in this process it stands on a host that nothing reaches. The output
-//! for people is made from its changes.
+//! Both ways use the same service, [`Workflows`]; in this process its host has no address. The output for people is
+//! made from its changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ enum WatchEvent {
 ///
 /// # Errors
 /// Returns [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it
-/// was stopped, with how to go on.
+/// was stopped, with how to continue.
 pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     let file = arguments.file.display().to_string();
     let definition = text(&arguments.file)?;
@@ -159,7 +159,7 @@ pub struct Again {
     pub folder: Option<PathBuf>,
 }
 
-/// A run and those who look at it.
+/// A run and its watchers.
 pub struct Session<'a> {
     /// The workflow.
     pub name: &'a str,
@@ -196,7 +196,7 @@ impl Session<'_> {
     /// Runs it to its end, whichever that is: the name of the run, and the run.
     ///
     /// # Errors
-    /// Fails if it could not begin, or nobody knows its outcome.
+    /// Fails if it could not begin, or its outcome is unknown.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
@@ -362,7 +362,7 @@ impl Session<'_> {
     }
 }
 
-/// The folder whose files may be opened: paths in a workflow are meant from where it stands.
+/// The folder whose files may be opened: paths in a workflow are relative to it.
 fn data_root(arguments: &RunArguments) -> PathBuf {
     let of_the_file = || match arguments.file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),

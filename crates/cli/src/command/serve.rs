@@ -288,7 +288,7 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
 /// Descriptors that connections leave to files, listeners and connections to other nodes.
 const DESCRIPTORS_LEFT: u64 = 128;
 
-/// The number of connections that the process can have, at most as many as were asked for. With no descriptor left, it
+/// The number of connections that the process can have, at most as many as were requested. With no descriptor left, it
 /// could keep and read nothing.
 fn connections(wanted: usize) -> usize {
     let Some(descriptors) = raise_descriptors() else { return wanted };

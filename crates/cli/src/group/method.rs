@@ -48,7 +48,7 @@ struct Head {
 enum RowsAre {
     Numbers,
     Bits,
-    /// So many values are not 0.
+    /// The number of values that are not 0.
     Sparse {
         values: usize,
     },

@@ -13,7 +13,7 @@ use crate::arguments::{DistancesArguments, FormArgument};
 use crate::exit::{Failure, Kind, as_typed};
 use crate::progress::CHECKPOINT_SECONDS;
 
-/// The folder for the matrix when none is named.
+/// The default folder for the matrix.
 const OUT_DEFAULT: &str = "lehr-distances";
 
 /// Bytes of a GiB.
@@ -43,7 +43,7 @@ pub struct DistancesPlan {
     pub force: bool,
     /// Seconds between two looks at the finished part, to keep it.
     pub checkpoint_seconds: f64,
-    /// The most bytes that values may take; none where nobody knows.
+    /// The largest number of bytes of values; none if it is unknown.
     pub memory: Option<u64>,
     /// Print the header.
     pub json: bool,

@@ -96,7 +96,7 @@ pub struct Preparing {
     pub wishes: Wishes,
     /// How the table is read.
     pub form: TableForm,
-    /// Whether rows that lie alone influence nothing.
+    /// Whether isolated rows influence nothing.
     pub sets_aside: bool,
 }
 
@@ -131,7 +131,7 @@ impl Source {
         }
     }
 
-    /// Census blocks: nobody has to choose their columns.
+    /// Census blocks: their columns are known.
     fn census(dataset: Dataset) -> Self {
         let columns = Some(["lon", "lat"].map(str::to_owned).to_vec());
         let (weights, id) = (Some("pop".to_owned()), Some("geoid".to_owned()));

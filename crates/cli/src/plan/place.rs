@@ -12,7 +12,7 @@ use crate::arguments::PlaceArguments;
 use crate::exit::{Failure, Kind};
 use crate::progress::CHECKPOINT_SECONDS;
 
-/// The folder for results when none is named.
+/// The default folder for results.
 const OUT_DEFAULT: &str = "lehr-place";
 
 /// One run.

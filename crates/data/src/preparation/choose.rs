@@ -21,7 +21,7 @@ impl Preparation {
     ///
     /// # Errors
     /// - [`Error::NoSuchColumns`] if a column that is named is not there.
-    /// - [`Error::Shape`] if a column cannot be used as it is asked to be, or none is left to use.
+    /// - Returns [`Error::Shape`] if a column cannot be used as requested, or none is left to use.
     pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
         Self::of_accounts(frame, &describe_columns(frame), wishes)
     }

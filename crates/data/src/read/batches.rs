@@ -108,7 +108,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// The part of a file that has been read, packed or not: 0 to 1. `None` for readers, whose length nobody knows.
+    /// The part of a file that has been read, packed or not: 0 to 1. `None` for readers, whose length is unknown.
     pub fn fraction(&self) -> Option<f64> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),

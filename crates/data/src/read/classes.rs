@@ -21,7 +21,7 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
     told(Source::open(path)?, id, class, false, |_| false)
 }
 
-/// As [`classes`], from a reader; messages call it `name`.
+/// Like [`classes`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// The same as for [`classes`], except for those of opening a file.
@@ -43,8 +43,9 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
 /// The class of each of these items, none of items without one and of those that the table doesn't have; rows of other
 /// items do not matter.
 ///
-/// If a table has just these items in this order, its rows give the classes, whatever the ids. So items that share an
-/// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.
+/// If a table has exactly these items in this order, its rows give the classes, whatever the ids are. So items that
+/// share an id have the classes of their own rows in the results of a run over them. In any other, items are found by
+/// their ids.
 ///
 /// # Errors
 /// The same as for [`classes`]; ids with two classes are faults only where items are found by them.
@@ -140,7 +141,7 @@ fn told(
 /// items do not matter.
 ///
 /// # Errors
-/// The same as for [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.
+/// The same as for [`classes`]; [`Error::Format`] for an item without a class, or with neither 0 nor 1.
 pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
     flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
 }

@@ -23,7 +23,7 @@ pub struct Dialect {
     pub format: Format,
     /// The character encoding.
     pub encoding: Encoding,
-    /// The delimiter of fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
     /// The number of lines above the header that were left out.
     pub skipped: usize,
@@ -37,7 +37,7 @@ pub struct Dialect {
     pub decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub dates: Option<DateOrder>,
-    /// Spellings of a missing value that were asked for.
+    /// Requested spellings of a missing value.
     pub missing: Vec<String>,
 }
 

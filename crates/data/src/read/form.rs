@@ -22,7 +22,7 @@ use crate::frame::ReadAs;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableForm {
-    /// The delimiter of fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
     /// Whether there are names of columns above the values.
     pub header: Option<bool>,
@@ -42,7 +42,7 @@ pub struct TableForm {
     pub ragged: Option<Ragged>,
     /// Further spellings of a missing value, such as `-999`.
     pub missing: Vec<String>,
-    /// Columns that are text, whatever they look like, by name.
+    /// Columns that are text, whatever they contain, by name.
     pub text: Vec<String>,
     /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the
     /// same kind.

@@ -14,7 +14,7 @@ use crate::read::source::{Source, foreign_format, open};
 /// The first bytes of a file with a header.
 const MAGIC: &[u8] = b"#FPS";
 
-/// More bits than this are taken for a damaged header.
+/// More bits than this are treated as a damaged header.
 const BITS_MAX: usize = 1 << 24;
 
 /// Whether a source is to be read as FPS: it begins as one, or is called `.fps`.

@@ -50,7 +50,7 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
     Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
 }
 
-/// As [`data_frame`], from a reader; messages call it `name`.
+/// Like [`data_frame`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// The same as for [`data_frame`], except for those of opening a file.
@@ -224,7 +224,7 @@ impl Framed {
         }
     }
 
-    /// The numbers of a column, nothing where there is none.
+    /// The numbers of a column, nothing if it has none.
     pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
         let of = &self.frame.columns()[column];
         match (&of.values, &self.as_numbers[column]) {
@@ -358,7 +358,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     }
 }
 
-/// The text after so many lines.
+/// The text after this many lines.
 fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     for _ in 0..lines {
         let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
@@ -506,8 +506,8 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// The number of rows at the end that are sums of those above, whatever they are called. A table has one such row, or
-/// one for each part and then one for the whole.
+/// The number of rows at the end that are sums of those above, whatever their labels. A table has one such row, or one
+/// for each part and then one for the whole.
 ///
 /// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares
 /// and means have none, and columns with gaps need not.

@@ -1,8 +1,8 @@
 //! The fields of a table as text, before their types are known.
 //!
 //! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
-//! This costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand
-//! here as programs write them, with their kind.
+//! This costs four bytes for each field beside its letters. Sheets and JSON documents have typed values; they are
+//! stored here as programs write them, with their kind.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub(super) enum Kind {
     Number,
     /// True or false.
     Truth,
-    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. Of workbooks only.
+    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. For workbooks only.
     #[cfg(feature = "sheets")]
     Time,
 }
@@ -33,7 +33,7 @@ pub(super) struct Grid {
     ends: Vec<u32>,
     /// The index of each row's first field.
     fields: Vec<usize>,
-    /// The line or row of the file where each row stands, counted from 1.
+    /// The line or row of the file for each row, counted from 1.
     lines: Vec<u64>,
     /// The type of each field, where the file has types.
     kinds: Vec<Kind>,
@@ -114,7 +114,7 @@ impl Grid {
         self.ends.push((self.text.len() - start) as u32);
     }
 
-    /// As [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
+    /// Like [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
     pub(super) fn push_typed(&mut self, text: &str, kind: Kind) {
         self.push(text);
         self.kinds.push(kind);

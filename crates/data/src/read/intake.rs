@@ -8,7 +8,7 @@ use crate::points::{Points, total_weight_fault, weight_fault};
 
 /// The names of the rows' columns, as messages and results call them.
 pub(super) struct Layout {
-    /// Those of the points, in their order.
+    /// The values of the points, in their order.
     pub columns: Vec<Column>,
     /// The names in results.
     pub names: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) struct Layout {
     pub left_out: Vec<LeftOut>,
 }
 
-/// One row, as it stands in a file.
+/// One row, as the file has it.
 pub(super) struct Row<'r> {
     /// In the order of the layout.
     pub values: &'r [f64],
@@ -38,13 +38,13 @@ pub(super) struct Intake<'l> {
     ids: Vec<String>,
     /// Whether rows of weight 0 are looked at, and not kept.
     pub leaves_weightless: bool,
-    /// Rows kept, or that would be but for a fault.
+    /// Rows that are kept, or would be without a fault.
     pub kept: usize,
 }
 
 impl<'l> Intake<'l> {
-    /// For so many rows, or 0 if nobody knows, of the data that messages call `name`. Their values are in memory, or in
-    /// a file of a folder.
+    /// For this many rows, or 0 if unknown, of the data called `name` in messages. Their values are in memory, or in a
+    /// file of a folder.
     pub fn new(name: &str, layout: &'l Layout, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
         let values = Builder::new(spill, rows.saturating_mul(layout.columns.len()));
         let values = values.map_err(|error| Error::kept(name, error))?;

@@ -174,7 +174,7 @@ fn filled(grid: &Grid, row: usize) -> usize {
     grid.fields(row).filter(|field| !field.trim().is_empty()).count()
 }
 
-/// The number of rows that stand above the table.
+/// The number of rows above the table.
 fn title_rows(grid: &Grid, width: usize) -> usize {
     if width < 2 {
         return 0;

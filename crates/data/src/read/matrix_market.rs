@@ -2,8 +2,9 @@
 //! value` a line, both counted from 1.
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
-//! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
-//! are matrices that store only one half (`symmetric` and similar ones), because they are no rows of a table.
+//! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. The
+//! same holds for matrices that store only one half (`symmetric` and similar ones), because they are no rows of a
+//! table.
 
 use std::io::Read;
 use std::path::Path;
@@ -15,10 +16,10 @@ use crate::sparse::{FirstColumn, Sparse};
 /// The first bytes of a file.
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Longer lines are taken for a file of another kind.
+/// Longer lines are treated as a file of another kind.
 const LINE_MAX: usize = 1 << 16;
 
-/// So many rows without an entry are believed; beyond it, there may be so many for each entry. A damaged line of sizes
+/// The reader accepts this many rows without an entry; beyond that, as many for each entry. A damaged line of sizes
 /// would otherwise ask for any memory.
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
@@ -58,7 +59,7 @@ pub fn rows_from(reader: impl Read, name: &str) -> Result<Sparse, Error> {
     read(Source::new(reader, name)?)
 }
 
-/// An entry, from 0, and the line that it stands in.
+/// An entry, from 0, and its line.
 struct Entry {
     row: u32,
     column: u32,

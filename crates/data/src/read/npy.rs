@@ -24,7 +24,7 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 const CHUNK: usize = 1 << 16;
 /// The number of values of a column-major array that are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
-/// The least number of rows that are read from a column at a time, so that each access to the disk brings many numbers.
+/// The least number of rows that are read from a column at a time, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the
@@ -102,7 +102,7 @@ impl<'a> Rows<'a> {
         self.source.fraction()
     }
 
-    /// The next rows of weight above 0, so many at most; none at the end.
+    /// The next rows of weight above 0, at most this many; none at the end.
     ///
     /// # Errors
     /// The errors of reading; the faults of these rows; at the end that no row had a weight.
@@ -307,7 +307,7 @@ impl Element {
     }
 }
 
-/// A type of element that is not read, as far as its letter tells, and how to convert it.
+/// An unsupported type of element, as far as its letter shows it, and how to convert it.
 fn about(element: &str) -> &'static str {
     match element.bytes().next() {
         Some(b'c') => ", complex numbers; save their real and imaginary parts",
@@ -406,7 +406,7 @@ impl Header {
         if found < bytes { Err(self.cut_short(source, found)) } else { Ok(()) }
     }
 
-    /// The error where the values end too early, after so many bytes of them.
+    /// The error if the values end too early, after this many bytes.
     fn cut_short(&self, source: &Source<'_>, found: usize) -> Error {
         let [rows, dimension] = self.shape;
         let bytes = rows * dimension * self.element.bytes();
@@ -519,7 +519,7 @@ impl Header {
         })
     }
 
-    /// As [`stream`](Header::stream), until the receiver of the values fails.
+    /// Like [`stream`](Header::stream), until the receiver of the values fails.
     fn try_stream(
         &self,
         source: &mut Source<'_>,

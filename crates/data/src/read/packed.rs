@@ -29,7 +29,7 @@ pub fn fingerprints(path: &Path, bits: Option<usize>) -> Result<Fingerprints, Er
     read(Source::open(path)?, bits)
 }
 
-/// As [`fingerprints`], from a reader; messages call it `name`.
+/// Like [`fingerprints`], from a reader; messages call it `name`.
 ///
 /// # Errors
 /// The same as for [`fingerprints`], except for those of opening a file.

@@ -2,7 +2,7 @@
 //!
 //! Values are stored column after column in groups of rows, and become rows block by block. In turns, some thousand
 //! values of each chosen column are read. So no more of a file is held than a block of rows and a page of each column.
-//! [`Parquet`] checks the sizes that a file claims before memory is taken for them. `pages.rs` checks the size of
+//! [`Parquet`] checks the sizes that a file claims before it allocates memory for them. `pages.rs` checks the size of
 //! unpacked pages, `header.rs` reads their headers. If the library panics, the file is damaged. Read columns of other
 //! types one after the other with [`Parquet::column`].
 
@@ -159,7 +159,7 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
 
-/// All numbers of a column, NaN where there is none.
+/// All numbers of a column, NaN where one is missing.
 fn numbers_of(
     parquet: &Parquet,
     (name, page_bytes): (&str, u64),
@@ -185,7 +185,7 @@ fn numbers_of(
     })
 }
 
-/// All texts of a column, empty where there is none.
+/// All texts of a column, empty where one is missing.
 fn texts_of(parquet: &Parquet, (name, page_bytes): (&str, u64), column: &Column) -> Result<Vec<String>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
@@ -345,8 +345,8 @@ impl Chosen {
     }
 }
 
-/// The text in the first row of a column; nothing if there is none, or none that can be read, because nobody asked for
-/// it.
+/// The text in the first row of a column; nothing if it is missing, or cannot be read because the column was not
+/// requested.
 fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     let read = || {
         let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;
@@ -386,7 +386,7 @@ pub(super) struct Rows {
     chosen: Chosen,
     /// The next group to be opened.
     group: usize,
-    /// Of the group before it, the columns of numbers and then those of ids, as long as rows are left.
+    /// From the group before it, the columns of numbers and then the ids, as long as rows are left.
     open: Vec<Open>,
     left: u64,
     block: Block,
@@ -414,7 +414,7 @@ impl Rows {
         (self.row as f64 / self.parquet.rows() as f64).min(1.0)
     }
 
-    /// The next rows of weight above 0, so many at most; none at the end.
+    /// The next rows of weight above 0, at most this many; none at the end.
     ///
     /// # Errors
     /// The errors of reading; the faults of these rows; at the end that no row had a weight.
@@ -434,7 +434,7 @@ impl Rows {
         intake.into_faults(is_all).map(|()| None)
     }
 
-    /// Hands on rows of the block that were not taken, until so many are kept.
+    /// Passes on rows of the block that were not taken, until this many are kept.
     fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
         let (width, columns) = (self.block.width, self.chosen.columns.len());
         while self.taken < self.block.rows && intake.kept < kept {
@@ -547,7 +547,7 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
     }
 }
 
-/// Hands on the next values of a column as texts, and how many there were; where nothing stands, an empty one.
+/// Passes on the next values of a column as texts, and their number; a missing value is an empty text.
 fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
     let is_unsigned = open.is_unsigned;
     fn said<T: ToString>(value: Option<T>) -> String {

@@ -46,7 +46,7 @@ pub(super) struct Cells {
     pub(super) notes: Vec<String>,
 }
 
-/// The cells of the sheet that is asked for, or of the first that is not small beside others.
+/// The cells of the requested sheet, or of the first that is not small compared with others.
 pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) -> Result<Cells, Error> {
     while source.more(None)? {}
     let (name, bytes) = (source.name().to_owned(), source.window().to_vec());

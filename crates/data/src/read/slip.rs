@@ -4,7 +4,7 @@
 //! form than the rest of their column, which are reported with a reason. A column of several forms that is left out is
 //! reported even under `--quiet`, because it was hardly meant as text.
 
-/// The reason why a field is no number, if but for that it would be a finite one.
+/// The reason why a field is no number, if only a slip prevents it from being a finite one.
 ///
 /// # Example
 /// ```

@@ -16,7 +16,7 @@ use crate::read::Encoding;
 use crate::read::decode::Decoder;
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
-/// The number of bytes that are asked for at a time.
+/// The number of bytes that are requested at a time.
 const CHUNK: usize = 64 * 1024;
 /// The part of a text that is looked at to find its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
@@ -49,7 +49,7 @@ pub(crate) struct Source<'a> {
     is_at_end: bool,
     /// The error that stopped a [`Source::peek`], for the next read to report.
     pending: Option<io::Error>,
-    /// The byte that ends lines; `None` before it was first asked for.
+    /// The byte that ends lines; `None` before it was first needed.
     terminator: Option<u8>,
 }
 
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
         File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
-    /// The part of a file that has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
+    /// The part of a file that has been read, packed or not: 0 to 1; nothing if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
@@ -138,7 +138,7 @@ impl<'a> Source<'a> {
         self.offset
     }
 
-    /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer than asked.
+    /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer.
     ///
     /// `lines` is how many lines of a text were read so far, if it is a text; it only serves the message.
     pub(crate) fn fill(&mut self, bytes: usize, lines: Option<u64>) -> Result<&[u8], Error> {

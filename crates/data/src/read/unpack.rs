@@ -2,8 +2,8 @@
 //!
 //! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes
 //! them, and of each the checksum and the length are verified. A file within a file is not unpacked: each layer would
-//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller
-//! above any number of readers can tell it from a failing disk.
+//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller above any
+//! number of readers can distinguish it from a failing disk.
 
 use std::cell::Cell;
 use std::io::{self, Read};

@@ -136,7 +136,7 @@ struct Reading {
 }
 
 impl Survey {
-    /// Looks at a field that stands for a missing value.
+    /// Looks at a field that means a missing value.
     pub(super) fn look_at_gap(&mut self, field: &str) {
         let field = field.trim();
         self.empty += usize::from(field.is_empty());
@@ -216,7 +216,7 @@ impl Survey {
         }
     }
 
-    /// Whether one text stands in many of the rows and nothing in many others: less of either are gaps, or a remark.
+    /// Whether many rows have one text and many others none: fewer of either are gaps, or a remark.
     fn is_crossed(&self, rows: usize) -> bool {
         const ROWS: usize = 5;
         const PART: usize = 20;
@@ -281,7 +281,7 @@ pub(super) fn is_value(field: &str) -> bool {
     Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
 }
 
-/// As [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
+/// Like [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
 pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
     if delimiter == b',' && field.contains(',') {
         return false;
@@ -295,7 +295,7 @@ fn is_whole(field: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The number of digits that stand before and behind the point of a number that has one and nothing else but a sign.
+/// The number of digits before and after the point of a number that has one and nothing else but a sign.
 fn pointed(field: &str) -> Option<(usize, usize)> {
     let bytes = field.as_bytes();
     let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
@@ -383,11 +383,11 @@ pub(super) fn decide(
 struct Others {
     decimal: Option<char>,
     dates: Option<DateOrder>,
-    /// Whether a comma stands between fields.
+    /// Whether a comma separates fields.
     has_commas_between: bool,
 }
 
-/// How a column is read, with remarks about it. Of `rows` rows some may have gaps.
+/// How a column is read, with remarks about it. Some of `rows` rows may have gaps.
 #[allow(clippy::too_many_arguments)] // one call, of everything that there is
 fn one(
     column: usize,

@@ -42,7 +42,7 @@ impl<W: Write> Table<W> {
         Ok(table)
     }
 
-    /// Rows of a table of so many columns whose header is written elsewhere. `out` should be buffered.
+    /// Rows of a table of this many columns whose header is written elsewhere. `out` should be buffered.
     ///
     /// # Example
     /// ```

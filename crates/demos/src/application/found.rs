@@ -54,8 +54,8 @@ pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     }
 }
 
-/// Describes a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at
-/// most.
+/// Describes a cluster beyond its dissimilarities: its items by known class, or at most this many features that mark
+/// it.
 pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
         return format!(

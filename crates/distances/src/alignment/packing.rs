@@ -11,8 +11,8 @@
 //!
 //! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v.
 //! Comparing v compares scores first. Of alignments with the same score it prefers more matches, then fewer columns. A
-//! score alone leaves thousands of alignments; this order defines *the* alignment, whatever the order of computing and
-//! whichever sequence comes first. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
+//! score alone leaves thousands of alignments; this order defines *the* alignment, independent of the order of
+//! computing and of the sequences. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
 //! the longest sequence needs.
 
 use crate::alignment::{Alignment, Counted, Mode};

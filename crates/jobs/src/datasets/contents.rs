@@ -404,7 +404,7 @@ impl Sums {
 /// The length of a piece's record.
 const PIECE: u64 = 16;
 
-/// The pieces in a file of checksums, with where each ends; half a record at the end is none.
+/// The pieces in a file of checksums, with the end of each; half a record at the end is ignored.
 fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))

@@ -30,8 +30,8 @@ impl Root {
     /// Opens a file for reading. Links are followed inside the root and refused where they lead out of it.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file,
-    /// or it is none; [`Code::PermissionDenied`].
+    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;
+    /// [`Code::PermissionDenied`].
     pub(crate) fn open(&self, path: &str) -> Result<File, Fault> {
         let relative = Path::new(path);
         let is_inside = !path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));

@@ -106,7 +106,7 @@ impl DatasetService {
     /// A service that keeps nothing on disk and opens no files.
     ///
     /// # Panics
-    /// Never, because the system is not asked.
+    /// Never, because the system is not called.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -190,7 +190,7 @@ impl DatasetService {
         Ok(Dataset { content, ..dataset })
     }
 
-    /// Reads an upload or a file, on a thread of its own, and tells the service.
+    /// Reads an upload or a file, on its own thread, and tells the service.
     fn start_reading(&self, name: String, upload: Upload, own: Reference<Datasets>) -> Result<(), Fault> {
         let inner = self.inner.clone();
         let body = move || {
@@ -413,7 +413,7 @@ impl Independent<Finish> for DatasetService {
 }
 
 /// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is
-/// over. If bytes are being read then, the reading is wasted, because nobody knows them any more.
+/// over. If bytes are being read then, the reading is wasted, because no client refers to them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {

@@ -355,8 +355,7 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
-    /// A message of a batch of `COLUMNS` columns of three numbers each, that begin at these places of a body of so many
-    /// bytes.
+    /// A batch message of `COLUMNS` columns of three numbers each, at these offsets of a body of this many bytes.
     fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
         use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
         let mut builder = flatbuffers::FlatBufferBuilder::new();

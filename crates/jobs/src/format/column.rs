@@ -29,8 +29,8 @@ impl Values {
     }
 }
 
-/// The number of bytes that were left when [`Intake::tell`] said so last, for who makes room for values before they are
-/// there.
+/// The number of bytes that were left at the last [`Intake::tell`], for code that reserves memory for values in
+/// advance.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 
@@ -53,13 +53,13 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// An intake for the file that messages call `name`, with room for so many bytes of values.
+    /// An intake for the file called `name` in messages, with room for this many bytes of values.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// The memory that is left whenever [`Intake::tell`] says it.
+    /// The memory that is left, updated by [`Intake::tell`].
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
@@ -279,7 +279,7 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// The wanted columns of a file, by index, in the order asked for, then weights and ids.
+/// The wanted columns of a file, by index, in the requested order, then weights and ids.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with those that are not there.

@@ -114,7 +114,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
     table(columns, wanted, has_gaps, name, intake)
 }
 
-/// Takes the values of a column of one group, whatever they are; `at_once` of them are in memory.
+/// Takes the values of one group of a column; `at_once` of them are in memory.
 fn take(
     reader: ColumnReader,
     rows: usize,
@@ -336,7 +336,7 @@ mod tests {
         read(file, &Columns::default(), false, "f", bytes_max)
     }
 
-    /// The same file, whose only page says that it unpacks to so many bytes.
+    /// The same file, whose only page claims to unpack to this many bytes.
     fn saying(mut file: File, bytes: u32) -> File {
         use std::io::{Read, Seek, SeekFrom, Write};
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// A file of one column `id`, of one word that is no text in so many rows.
+    /// A file of one column `id`, with one word that is not valid text in this many rows.
     fn of_no_text(word: &[u8], rows: usize) -> File {
         let file = tempfile::tempfile().unwrap();
         let schema = Arc::new(parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap());

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Table};
 
-/// The column of text that rows of bits stand in, in hexadecimal digits as FPS has them.
+/// The text column with rows of bits, in hexadecimal digits as FPS has them.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 
-/// The column of text that sparse rows stand in, as SVMlight has them: `column:value`, spaces between.
+/// The text column with sparse rows, as SVMlight has them: `column:value`, separated by spaces.
 pub(crate) const SPARSE: &str = "sparse";
 
 /// Weights and ids of rows, if there are any.
@@ -260,7 +260,7 @@ impl Table {
         }
     }
 
-    /// Weights and ids of rows that stand in one column of text.
+    /// Weights and ids of rows in one text column.
     fn beside(&self, own: &str, name: &str, columns: &Columns) -> Result<Beside, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());

@@ -21,7 +21,7 @@ use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// A clustering that was found. Clusters are numbered by falling weight.
+/// A clustering that was found. Clusters are numbered by decreasing weight.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -60,7 +60,7 @@ pub struct Fitted {
     standing: OnceLock<Standing>,
     /// The outliers, computed on request.
     outlying: OnceLock<Outlying>,
-    /// The differences between the clusters, once somebody asks for them.
+    /// The differences between the clusters, computed on request.
     explanation: OnceLock<Option<Explanation>>,
 }
 
@@ -154,7 +154,7 @@ impl Fitted {
         }
     }
 
-    /// The root of the weighted mean squared distance from the centre, whatever rows cost.
+    /// The root of the weighted mean squared distance from the centre, for any cost.
     pub fn root_mean_square(&self) -> f64 {
         if !self.centroids.is_bernoulli() {
             return self.objective.sqrt();
@@ -184,7 +184,7 @@ impl Fitted {
         self.standing.get_or_init(|| Standing::of(data.rows().vectors(), &self.labels, &self.centers))
     }
 
-    /// The rows that lie out of the ordinary; nothing where rows cost nats.
+    /// The outlying rows; nothing if costs are in nats.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -194,7 +194,8 @@ impl Fitted {
     }
 
     /// The differences between the clusters, by the columns of their table. `None` for positions on the sphere, rows of
-    /// bits and sparse rows. Of more than 100,000 rows, or a million values, so many are looked at, evenly chosen.
+    /// bits and sparse rows. With more than 100,000 rows, or a million values, a sample of this size is used, evenly
+    /// chosen.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -246,7 +247,7 @@ impl Fitted {
             .numbers("effect", numbers(|mark| mark.effect))
     }
 
-    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
+    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
@@ -264,7 +265,7 @@ impl Fitted {
         }
     }
 
-    /// `id`, `cluster`, `probability`, and how the row stands: `distance`, `second_cluster`, `second_distance`.
+    /// `id`, `cluster`, `probability`, and the row's position: `distance`, `second_cluster`, `second_distance`.
     ///
     /// The cluster is -1 for outliers. The probability is that of the cluster named, at the last temperature at which
     /// assignments were soft. Rows that cost nats have no distances.
@@ -376,8 +377,8 @@ struct OutlierFacts {
     weight: f64,
 }
 
-/// The rows that lie out of the ordinary, which `outliers.csv` lists, and the distance beyond which rows of an ordinary
-/// cluster do.
+/// The outlying rows, which `outliers.csv` lists, and the distance from which on rows of an ordinary cluster are
+/// outliers.
 #[derive(Serialize)]
 struct OutlyingFacts {
     rows: usize,
@@ -388,7 +389,7 @@ struct OutlyingFacts {
 struct Energies {
     free_energy: f64,
     last_temperature: f64,
-    /// Of nats no length is made.
+    /// Nats are not converted to lengths.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_length: Option<f64>,
     critical_temperature: f64,
@@ -468,7 +469,7 @@ fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
 
 /// The differences of each cluster, a line each, for as many clusters as people read.
 fn portraits(clusters: &[Portrait]) -> String {
-    /// Beyond, `marks.csv` tells them.
+    /// The others are in `marks.csv`.
     const MOST: usize = 20;
     if clusters.len() < 2 {
         return String::new();

@@ -23,11 +23,11 @@ pub struct Standing {
     pub distances: Vec<f64>,
     /// The nearest of the other clusters; [`OUTLIER`] where there is no other.
     pub seconds: Vec<u32>,
-    /// From the centre of that, infinite where there is none.
+    /// The distance from the centre of that, infinite if there is none.
     pub second_distances: Vec<f64>,
 }
 
-/// The rows that lie out of the ordinary.
+/// The outlying rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlying {
     /// The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of
@@ -37,7 +37,7 @@ pub struct Outlying {
     pub rows: Vec<OutlyingRow>,
 }
 
-/// A row that lies out of the ordinary.
+/// An outlying row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlyingRow {
     /// Which, from 0.

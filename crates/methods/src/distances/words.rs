@@ -134,7 +134,7 @@ impl Alignment {
     }
 }
 
-/// How a position of aligned nucleotides counts where a letter stands for several of them.
+/// How a position of aligned nucleotides counts if a letter means several of them.
 ///
 /// # Example
 /// ```

@@ -1,8 +1,8 @@
 //! A run on disk: its parameters, its data and its state.
 //!
 //! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their
-//! shortest form that reads back to the same bits. It is written whole or not at all, so whatever moment a run is
-//! killed at, the last checkpoint is good.
+//! shortest form that reads back to the same bits. It is written whole or not at all, so the last checkpoint is good
+//! whenever a run is killed.
 
 use std::fmt;
 use std::fs;
@@ -100,8 +100,8 @@ impl<M: Resumable> Checkpoint<M> {
         serde_json::from_slice(content).map_err(damaged)
     }
 
-    /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that resume a run of
-    /// any of several methods. [`read`](Self::read) reports the fault of a file that is none.
+    /// Whether there is a checkpoint of this method at `path`, in any format: for programs that resume a run of any of
+    /// several methods. [`read`](Self::read) reports the fault of an invalid file.
     pub fn is_at(path: &Path) -> bool {
         let read = |path| Some(fs::read_to_string(path).ok()?.split_once('\n')?.1.to_owned());
         read(path)

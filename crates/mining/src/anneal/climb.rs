@@ -1,7 +1,7 @@
 //! The largest eigenvalue of a symmetric operator known only by its product with a vector.
 //!
 //! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
-//! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. If the largest
+//! without a preconditioner). It climbs to the algebraically largest eigenvalue whatever is below. If the largest
 //! eigenvalues lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all
 //! rows or a reading of a matrix, so steps must be saved. This is also the reason why many operators climb side by
 //! side: one pass gives a product to each.
@@ -105,7 +105,7 @@ impl Climb {
     }
 }
 
-/// Scales to length 1. Of nothing it leaves nothing, the image of which is nothing.
+/// Scales to length 1. With nothing it leaves nothing, the image of which is nothing.
 pub(crate) fn unit(vector: &mut [f64]) {
     let length = dot(vector, vector).sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };

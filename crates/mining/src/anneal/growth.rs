@@ -14,9 +14,9 @@ use super::{Measured, Settled, Split, Step};
 /// The end of growth, and the precision of each fixed point. Temperatures are in stored units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The number of components asked for.
+    /// The requested number of components.
     pub wanted: Option<usize>,
-    /// The number that growth reaches: with a number asked for, beyond it for clusters that are merged again; else the
+    /// The number that growth reaches: with a number requested, beyond it for clusters that are merged again; else the
     /// most allowed.
     pub most: usize,
     /// The temperature to end at.

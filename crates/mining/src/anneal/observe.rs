@@ -27,10 +27,10 @@ pub struct Step {
     pub sweeps: u64,
     /// The largest squared move of a centre in the last sweep, over the temperature.
     pub max_move: f64,
-    /// The highest temperature at which one of the components divides; 0 where none may any more, because nobody asks
-    /// then: while memberships are made hard.
+    /// The highest temperature at which one of the components divides; 0 while memberships are made hard, because
+    /// components may not divide then.
     pub next_critical: f64,
-    /// The share of the weight outside the outlier radius; 0, and not written, where there is none.
+    /// The share of the weight outside the outlier radius; 0, and not written, without one.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub sponge: f64,
 }

@@ -12,7 +12,7 @@ const CLEAR: f64 = std::f64::consts::LN_2;
 pub struct Plateau {
     /// The number of components.
     pub clusters: usize,
-    /// The temperature at which there were first so many.
+    /// The temperature at which this number was first reached.
     pub from: f64,
     /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
     /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows come to that.
@@ -46,7 +46,7 @@ impl Suggestion {
         widest(&self.plateaus)
     }
 
-    /// The warning that no number stands out, if none does.
+    /// The warning that no number stands out, if that is so.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(

@@ -1,5 +1,5 @@
-//! A run as its ranks see it, whatever the method: its parameters, the state to resume from, the observer, and the time
-//! it took.
+//! A run as its ranks see it, for any method: its parameters, the state to resume from, the observer, and the time it
+//! took.
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
@@ -75,7 +75,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// The stop signal that the leaves of a step check: none where nobody can interrupt it, the same on all ranks.
+    /// The stop signal that the leaves of a step check: none if the step cannot be interrupted, the same on all ranks.
     pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
         // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
         let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
@@ -83,7 +83,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         Ok(can_interrupt.then(own))
     }
 
-    /// Walks a course to its end and tells the observer after each step.
+    /// Walks a course to its end and reports to the observer after each step.
     pub async fn walk<C: Fit<M>>(
         &self,
         rounds: &mut dyn Rounds,
@@ -143,7 +143,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         stop
     }
 
-    /// Ends the trace and adds up the times of each rank; nothing but in the loop that brings its process the outcome.
+    /// Ends the trace and adds up the times of each rank; only in the loop that gives its process the outcome.
     pub async fn end(&self, rounds: &mut dyn Rounds, phases: Phases) -> Result<Option<Spent>, Error> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;

@@ -18,8 +18,8 @@ const JUST_BELOW: f64 = 0.99;
 /// The next temperature of a growing system.
 ///
 /// While memberships are soft, a component's critical temperature moves as its neighbours do, so the step is the
-/// schedule's. Once they are hard it stays, so the next temperature may lie just below the highest of them, however far
-/// that is.
+/// schedule's. Once they are hard it stays so, so the next temperature may be just below the highest of them, however
+/// far that is.
 pub(crate) fn next(temperature: f64, cooling: f64, softness: f64, critical: &[f64]) -> f64 {
     let step = temperature * cooling;
     let highest = critical.iter().copied().fold(0.0, f64::max);

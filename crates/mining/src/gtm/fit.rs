@@ -28,7 +28,7 @@ use crate::rows::RowMajor;
 
 /// Sweeps of one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after so many sweeps.
+/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after this many sweeps.
 const SETTLED: f64 = 1e-6;
 const MOST_SWEEPS: usize = 300;
 /// The share of each principal axis that a sheet has at least, at the beginning of every temperature above 1.
@@ -68,7 +68,7 @@ enum Phase {
     Done,
 }
 
-/// One beginning and how far it has been followed, in stored units but for the history.
+/// One start and its progress, in stored units except for the history.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Climb {
     pub start: Start,

@@ -50,7 +50,7 @@ pub struct Projection {
     /// Dimensions of the map.
     pub latent: usize,
     /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the
-    /// entropy tells.
+    /// entropy shows this.
     pub positions: Vec<f64>,
     /// The most likely node of each row; of equal ones the first.
     pub modes: Vec<u32>,
@@ -102,7 +102,7 @@ impl Map {
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid
-    /// is none that a fit can have.
+    /// is impossible for a fit.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -250,7 +250,7 @@ impl Map {
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on
     /// the map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for
-    /// a map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
+    /// a map without folds, of any proportions. With more than 1,000 nodes every second, third, … is taken.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());

@@ -10,7 +10,7 @@ use super::place::Placed;
 use crate::anneal::run::Spent;
 use crate::input::Input;
 
-/// A noise below so many times that of the clouds that rows count as is theirs, not the rows'.
+/// If the noise is below this multiple of the clouds' that rows count as, it is theirs, not the rows'.
 const HELD_UP: f64 = 10.0;
 /// A map whose nodes spread less than this share of the rows' variance has not unfolded.
 const COLLAPSED: f64 = 1e-4;

@@ -13,7 +13,7 @@ use crate::input::Input;
 const MANY_ROWS: usize = 2000;
 /// The most nodes of a map.
 const MOST_NODES: usize = 10_000;
-/// The most basis functions, the constant not counted: every rank factors a matrix of so many rows in every sweep.
+/// The most basis functions, the constant not counted: every rank factors a matrix of this many rows in every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
 /// The start of a map. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
@@ -91,7 +91,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The grid of a map of so many rows.
+    /// The grid of a map for this many rows.
     pub(crate) fn grid(&self, rows: usize) -> Grid {
         let (nodes, basis) = match self.latent {
             1 => (50, 8),
@@ -118,7 +118,7 @@ impl Parameters {
     /// words.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] with the first that is out of its range, whatever the rows are.
+    /// Returns [`Error::Parameter`] with the first that is out of its range, independent of the rows.
     ///
     /// # Example
     /// ```

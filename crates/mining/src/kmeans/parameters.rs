@@ -12,10 +12,10 @@ use crate::rows::{Input, PLACE, Precision};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Near rows lie in boxes. A centre is left out if every row of a box has a nearer one. A box around which no
-    /// centre has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this
-    /// is the plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with
-    /// those that may be near.
+    /// Near rows share boxes. A centre is left out if every row of a box has a nearer one. A box around which no centre
+    /// has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this is the
+    /// plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with those that
+    /// may be near.
     #[default]
     Bounded,
     /// Each row against each centre, as Lloyd's algorithm says.

@@ -2,7 +2,7 @@
 //! no rows.
 //!
 //! Each centre is drawn among the rows. The probability is in proportion to weight times squared distance to the
-//! nearest centre so far. Of some candidates drawn, the one is taken that lowers the sum of squares most. A draw
+//! nearest centre so far. Of some drawn candidates, the one that lowers the sum of squares most is taken. A draw
 //! descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So
 //! any layout draws the same rows.
 //!

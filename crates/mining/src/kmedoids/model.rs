@@ -23,7 +23,7 @@ pub struct Cluster {
     pub radius: f64,
 }
 
-/// Clusters about medoids, numbered by falling weight, of equals the lower medoid first.
+/// Clusters about medoids, numbered by decreasing weight, of equals the lower medoid first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item: that of the nearest medoid.

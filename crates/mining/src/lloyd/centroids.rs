@@ -57,7 +57,7 @@ pub struct Centroids {
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the outlier
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] if none is within the outlier
     /// radius.
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is

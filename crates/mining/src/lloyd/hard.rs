@@ -17,7 +17,7 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 /// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
+    /// For the last pass, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
     /// One of these: it is nearer to every row of the leaf than all other centres.
     reference: usize,
@@ -50,9 +50,9 @@ pub(crate) enum Source {
     Nothing,
     /// The same, and its result is the base of trials.
     NothingForBase,
-    /// Those of the last pass.
+    /// The centres of the last pass.
     Last,
-    /// Those of the pass that trials differ from.
+    /// The centres of the pass that trials differ from.
     Base,
 }
 
@@ -66,8 +66,8 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
-    /// Of rows of bits: their bounds, and how far centres have moved since. None where every row is held against every
-    /// centre.
+    /// For rows of bits: their bounds, and the distances that centres have moved since. None where every row is held
+    /// against every centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 

@@ -199,7 +199,7 @@ struct Labelling<'w> {
     out: &'w mut Labelled,
 }
 
-/// In double precision, whatever a leaf keeps of the rows.
+/// In double precision, for any storage of the rows.
 impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
     fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, bounds, out }: Labelling<'_>) {
         match T::exact(tiles) {

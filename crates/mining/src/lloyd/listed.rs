@@ -160,7 +160,7 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// In double precision, in one order whatever the machine.
+/// In double precision, in the same order on any machine.
 fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     let mut sums = [0.0; SIDE_BY_SIDE];
     let (rows, rest) = row.as_chunks::<SIDE_BY_SIDE>();

@@ -24,7 +24,8 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
-    /// Of rows of bits: the centres of the last pass of which leaves know something, and how far others are from those.
+    /// For rows of bits: the centres of the last pass that leaves know something about, and the distances of others
+    /// from those.
     last: Centers,
     moves: Moves,
     side_by_side: HardSideBySide<T>,
@@ -45,7 +46,7 @@ pub(crate) struct Patience {
 /// The result of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// Of the centres as they were before the last move, which is at least theirs now.
+    /// For the centres as they were before the last move, which is at least theirs now.
     pub cost: f64,
     /// Whether there was nothing more to gain, beside having no more patience.
     pub has_ended: bool,
@@ -57,8 +58,8 @@ pub(crate) struct Swept {
 
 /// To the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// From so many centres on leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer than
-/// the work to save them.
+/// From this many centres on, leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer
+/// than the work to save them.
 const LEAST_KNOWN: usize = 16;
 /// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
 const MOST_BOUNDS: usize = 1 << 28;

@@ -86,7 +86,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// In stored units. Which rows lie within the radius is decided in double precision, as for numbers.
+    /// In stored units. Which rows are within the radius is decided in double precision, as for numbers.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
@@ -105,7 +105,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// Of the rows as they are. Which rows lie within the radius is decided by differences.
+    /// For the original rows. Which rows are within the radius is decided by differences.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);

@@ -1,4 +1,4 @@
-//! The one pass over a batch: each row to its nearest centre, as centres stand before any of them moves.
+//! The one pass over a batch: each row to its nearest centre, before any centre moves.
 
 use lehr_numerics::nearest::{Kind, nearest_sums};
 

@@ -18,7 +18,7 @@ use crate::round::{Execution, drive};
 use crate::rows::{Precision, Rows, Scalar};
 use crate::vector;
 
-/// The hash that tells a stream so far from others.
+/// The hash that identifies a stream so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Passed {
     /// The sample is one.
@@ -301,7 +301,7 @@ fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     })
 }
 
-/// Watches annealing of the sample for who watches the stream.
+/// Passes the annealing of the sample on to the stream's observer.
 struct SampleWatch<'a> {
     observer: &'a mut dyn Observer,
     parameters: &'a Parameters,

@@ -153,7 +153,7 @@ impl Mixture {
 
     /// Applies the mixture to rows: memberships, labels and densities. The rows' weights do not matter.
     ///
-    /// Of a row with missing cells it speaks by those that are there: the density is theirs. A row without any has the
+    /// For a row with missing cells it uses those that are present: the density is theirs. A row without any has the
     /// components' weights as memberships, and the log-density 0.
     ///
     /// Cost, on this thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials. K

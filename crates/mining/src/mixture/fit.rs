@@ -36,7 +36,7 @@ const SWEEPS_A_STEP: usize = 8;
 /// A column whose variance is below this share of the widest column's does not vary.
 const LEAST_VARIANCE: f64 = 1e-200;
 /// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from
-/// their mean: hard but for exact ties.
+/// their mean: hard except for exact ties.
 const HARD: f64 = 1e-9;
 /// At the start the pooled covariance within clusters counts as this share of an average component's weight more of
 /// each component's own.
@@ -50,8 +50,8 @@ const COINCIDENT: f64 = 1e-18;
 pub(crate) const MOST_TIED: usize = 64;
 /// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
 const ON_THE_WAY: f64 = 100.0;
-/// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the
-/// same hill.
+/// A way is better than another if its log-likelihood per unit of weight is higher by this many tolerances: less is the
+/// same optimum.
 const BETTER: f64 = 10.0;
 /// Share of the work for one number of components that is spent by the time its clusters are found.
 const CLUSTERED: f64 = 0.7;
@@ -150,7 +150,7 @@ impl Columns {
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that is narrower along a column than numbers tell its rows apart.
+    /// The first component that is narrower along a column than the precision of the numbers.
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);
@@ -175,7 +175,7 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
     clustering: Option<vector::fit::Fit<'a, f64>>,
-    /// The largest fraction told so far.
+    /// The largest fraction reported so far.
     furthest: f64,
     total: Vec<f64>,
     pub state: State,
@@ -364,7 +364,7 @@ impl<'a> Fit<'a> {
         Ok(gaussians)
     }
 
-    /// Components of the form that is asked for from the memberships in those of another: one pass over the rows.
+    /// Components of the requested form from the memberships in those of another: one pass over the rows.
     async fn continued(&mut self, rounds: &mut dyn Rounds, gaussians: Gaussians) -> Result<Gaussians, Error> {
         let (problem, target) = (self.problem, self.problem.parameters.covariance);
         let columns = &problem.columns;
@@ -579,7 +579,7 @@ pub(crate) async fn assign(
 }
 
 /// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time.
-/// Nothing is said of one that has just begun, or whose gains grow.
+/// It is unknown for one that has just begun, or whose gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);

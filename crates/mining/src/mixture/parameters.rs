@@ -13,7 +13,7 @@ use crate::input::Input;
 pub(crate) const MOST_FORMED: usize = 512;
 /// The most components that are tried where the number is not given.
 const MOST_TRIED: usize = 10;
-/// The most components that can be asked for.
+/// The largest number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
 
 /// The covariance type of components.
@@ -45,7 +45,7 @@ impl Covariance {
         }
     }
 
-    /// Numbers that are free in a mixture of so many components: weights less one, means, covariances.
+    /// The number of free parameters of a mixture of this many components: weights less one, means, covariances.
     ///
     /// # Example
     /// ```

@@ -37,7 +37,7 @@ impl Step {
 /// All numbers from that of the cells down to 1, or to the first that is separated and more than `enough`.
 ///
 /// # Errors
-/// Returns [`Error::Stopped`] if `hear`, which gets the number of cells that are left, says stop.
+/// Returns [`Error::Stopped`] if `hear`, which gets the number of remaining cells, stops it.
 pub(super) fn merge_all(
     partition: &mut Partition<'_>,
     enough: usize,

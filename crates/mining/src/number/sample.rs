@@ -6,7 +6,7 @@ use lehr_numerics::random::Stream;
 
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so
+/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are that
 /// many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
@@ -16,7 +16,7 @@ const MOST_COLUMNS: usize = 1_024;
 const PROJECTED: usize = 256;
 /// Rows are on a sphere if their squared lengths differ by this share of them at most.
 const SAME_LENGTH: f64 = 1e-5;
-/// From so many different values on a column of equal steps is taken to be one that was rounded.
+/// From this many different values on, a column of equal steps counts as rounded.
 const LEAST_STEPS: usize = 5;
 
 /// Some rows from their mean, in a power of two of their largest deviation, in double precision.
@@ -91,7 +91,7 @@ impl Sample {
         self.weights.push(input.weight(row));
     }
 
-    /// Whether all rows are equally far from the origin, but for the rounding of numbers in single precision.
+    /// Whether all rows are equally far from the origin, except for the rounding of numbers in single precision.
     fn has_one_length(&self) -> bool {
         let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
         let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));

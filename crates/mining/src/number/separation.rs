@@ -15,7 +15,7 @@
 use super::partition::{Partition, squared};
 use super::valley::{bins, valley};
 
-/// In up to so many columns the direction that separates two cells best is tried as well as the line between their
+/// In up to this many columns the direction that best separates two cells is tried as well as the line between their
 /// centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
 /// The share of rows at each end of a line that is left out. Otherwise a single row far away would leave all others in

@@ -38,7 +38,7 @@ pub(crate) struct Figures {
     pub step: f64,
     /// The mean square of the change of that change.
     pub bend: f64,
-    /// The largest change of a field; infinite if there is none to compare with.
+    /// The largest change of a field; infinite if there is no earlier one.
     pub largest_change: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
 
-/// The shares of a cluster's weight at which items stand for it.
+/// The shares of a cluster's weight at which items represent it.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
 
 /// A cluster's figures.
@@ -24,7 +24,7 @@ pub struct Cluster {
     pub medoid: usize,
     /// The mean.
     pub medoid_mean: f64,
-    /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
+    /// Items that represent the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
     /// and 75 % of its weight.
     pub representatives: [usize; 3],
     /// The mean dissimilarity of two of its members, an item and itself included; missing pairs are left out.
@@ -34,7 +34,7 @@ pub struct Cluster {
 }
 
 /// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by
-/// falling weight.
+/// decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item.

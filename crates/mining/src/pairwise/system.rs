@@ -254,7 +254,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
 
 impl Components {
     /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns
-    /// how many went. Two are copies if their members' fields are the same, which the quotient of memberships tells.
+    /// how many went. Two are copies if their members' fields are the same, as the quotient of memberships shows.
     fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
         let before = self.count;
         let mut a = 0;

@@ -15,7 +15,7 @@ use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 /// The rounds of one step.
 pub(crate) struct CancellableRounds<'a> {
     rounds: &'a mut dyn Rounds,
-    /// None if nobody may interrupt the step: the same on all ranks.
+    /// None if the step may not be interrupted: the same on all ranks.
     interrupt: Option<&'a Interrupt>,
     total: Vec<f64>,
     is_given_up: bool,

@@ -31,7 +31,7 @@ pub enum Cost {
 }
 
 impl Cost {
-    /// The prior that is taken where none is said: half a row.
+    /// The default prior: half a row.
     pub const PRIOR: f64 = 0.5;
 
     /// The Bernoulli cost with the default prior, 0.5.
@@ -39,7 +39,7 @@ impl Cost {
         Cost::Bernoulli { prior: Self::PRIOR }
     }
 
-    /// Whether it is the squared distance, as it is where nothing is said.
+    /// Whether it is the squared distance, the default.
     pub fn is_squared(&self) -> bool {
         *self == Cost::Squared
     }

@@ -93,7 +93,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number that tells these data from others. Bits, sparse rows and the same rows as numbers have different ones.
+    /// A number that identifies these data. Bits, sparse rows and the same rows as numbers have different ones.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Input::Numbers(points) => points.fingerprint(),
@@ -139,7 +139,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether so many centres, which are not sparse, have a place: rows that are not sparse take as much memory
+    /// Whether this many centres, which are not sparse, have a place: rows that are not sparse take as much memory
     /// themselves, these need not.
     pub(crate) fn has_place_for(&self, centers: usize) -> bool {
         !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES

@@ -1,4 +1,4 @@
-//! Rows in the one form that their values ask for, whatever file they came from.
+//! Rows in the form that suits their values, for any file format.
 //!
 //! Distances between rows of whole numbers are often equal. Rounding then decides between equal ones by the order of
 //! additions, which depends on how rows are stored. So k-means stores a table, a sparse matrix and a file of bits
@@ -11,8 +11,8 @@ use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would
-/// take longer than passes over the values that are there.
+/// Sparse rows become bits, or numbers, if these take at most this many times the memory. Beyond, passes over them
+/// would take longer than passes over the values that are there.
 const MOST_GROWTH: usize = 4;
 /// The most bytes of a table that is stored sparse, because the rows of a table may be in a file for lack of memory.
 const MOST_BYTES: usize = 1 << 30;

@@ -1,7 +1,6 @@
 //! Matrices as slices: rows of one width, one after the other.
 //!
-//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of wherever somebody
-//! needs it.
+//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of everywhere.
 
 use std::slice::ChunksExact;
 
@@ -44,7 +43,7 @@ pub(crate) struct RowMajorMut<'a, X = f64> {
 }
 
 impl<'a, X> RowMajorMut<'a, X> {
-    /// As [`RowMajor::new`].
+    /// Like [`RowMajor::new`].
     #[inline]
     pub fn new(values: &'a mut [X], width: usize) -> Self {
         Self { values, width }

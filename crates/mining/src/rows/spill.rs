@@ -21,7 +21,7 @@ pub(super) enum Put<T: Real> {
 }
 
 impl<T: Real> SpillWriter<T> {
-    /// For stores of so many lines in all, which are set aside at once.
+    /// For stores of this many lines in all, which are reserved at once.
     pub fn new(spill: Option<&Spill>, lines: impl FnOnce() -> usize) -> Result<Self, Error> {
         Ok(match spill {
             None => SpillWriter::Memory,

@@ -47,10 +47,10 @@ pub struct Placed {
 ///
 /// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
 /// item of which fewer than dimension + 1 are known is named. An item at distance 0 from one of the map is placed on it
-/// (of several, on the first), because nothing tells the two apart.
+/// (of several, on the first), because nothing distinguishes the two.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too
+/// Returns [`Error::Parameter`] for an invalid map or too few neighbours; [`Error::Unrelated`] with items that too
 /// little is known of; those of the ranks.
 ///
 /// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
@@ -179,7 +179,7 @@ impl Placing<'_> {
     }
 }
 
-/// Starts: the solution of the equations' differences, or two on both sides of the flat that the neighbours lie in.
+/// Starts: the solution of the equations' differences, or two on both sides of the flat through the neighbours.
 fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let count = known.len() as f64;
     let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();

@@ -1,5 +1,5 @@
-//! An embedding's data, ready for rounds: rows of targets, weights, who may move; and the one pass that an iteration
-//! is.
+//! An embedding's data, ready for rounds: rows of targets, weights, the items that may move; and the one pass of an
+//! iteration.
 
 use std::ops::Range;
 

@@ -19,7 +19,7 @@ pub struct Shepard {
     pub largest_distance: f64,
     /// bins x bins, row by row: dissimilarities rise with the row, distances within it.
     pub counts: Vec<u64>,
-    /// Every so many-th row of the matrix was counted.
+    /// Every n-th row of the matrix was counted.
     pub every: usize,
     /// Pearson's correlation of dissimilarity and distance over the pairs that were counted.
     pub correlation: f64,

@@ -234,7 +234,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// Of the rows as they are. The noise component is one more component of the same pass.
+    /// For the original rows. The noise component is one more component of the same pass.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);

@@ -6,7 +6,7 @@ use crate::lloyd::{Centers, Lloyd, TO_THE_END};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Filling up ends after so many divisions in a row that leave no more centres with rows than before.
+/// Filling up ends after this many divisions in a row that leave no more centres with rows than before.
 const FILL_IN_VAIN: u64 = 8;
 
 /// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some,

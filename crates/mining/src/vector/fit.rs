@@ -66,7 +66,7 @@ pub struct Finish {
     pub overshot: Option<f64>,
     /// Swaps, breaths and disturbances tried.
     pub tried: u64,
-    /// Those that were better, and the disturbances that led to something better.
+    /// Those that were better, and the perturbations that led to something better.
     pub taken: u64,
     /// The summary that was annealed in place of the rows, if they are many in few columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -12,7 +12,7 @@ use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, 
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
+/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.

@@ -52,7 +52,7 @@ impl Prospects {
     }
 }
 
-/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
+/// Whether clusters are so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
 /// `variances` are those along the longest axis of each. Overshooting would divide a single group and merge it again.
 ///
 /// Cost: K^2 / 2 distances at most, and few where two are near each other.

@@ -23,7 +23,7 @@ const ROWS_A_CELL: usize = 4;
 /// Cells a cluster, and the fewest at which a cluster has a shape.
 const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
-/// The smallest and the largest number of cells, whatever the clusters.
+/// The smallest and the largest number of cells, for any number of clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
 /// A search over few clusters takes little time, so that they get more cells. This many pairs of a cell and a cluster
 /// give the number. The limit is a number that decides between optima a thousandth apart.

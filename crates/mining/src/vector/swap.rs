@@ -4,13 +4,13 @@
 //! of magnitude, some regions end with one centre too many, others with one too few. Each pass of the hard assignment
 //! estimates two figures for every centre. One is the cost of its removal: its rows go to their second nearest centre.
 //! The other is the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the order
-//! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters lie so far
+//! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters are so far
 //! apart that even the cheapest removal costs several times the best division's gain, no pair can help. None is tried
 //! then. When none of those helps any more, each removal and each division is carried out to its end before pairs are
 //! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
 //! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
-//! swap drawn at random is made, whatever it costs, and the search continues from there. Unless it ends lower, it goes
-//! back. If none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
+//! random swap is made, whatever it costs, and the search continues from there. Unless it ends lower, it goes back. If
+//! none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
 //! perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
@@ -34,7 +34,7 @@ const TRIALS_AT_ONCE: usize = 32;
 const BREATH: usize = 6;
 /// The number of unsuccessful perturbations in a row that end the search; each is a look at the solutions beyond the
 /// present optimum. With ten all ten seeds of `uci_statlog` come to its optimum (`make quality`), six of which end 0.36
-/// % above without. Of many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
+/// % above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
 /// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
@@ -65,7 +65,7 @@ pub(crate) enum Effort {
     /// Swaps that look best once each removal and each division has been carried out to the end. When they are
     /// exhausted, the first breathing step follows.
     Careful,
-    /// Next a breath of so many centres, because larger ones led to nothing better.
+    /// Next a breathing step of this many centres, because larger ones led to nothing better.
     Breathing(usize),
     /// Nothing: the search is over.
     Over,
@@ -133,7 +133,7 @@ pub(crate) struct Search {
     /// Disturbances so far.
     #[serde(default)]
     disturbed: u64,
-    /// Those since the last that led to something better.
+    /// The trials since the last that led to something better.
     #[serde(default)]
     disturbed_in_vain: usize,
     /// The start of the present perturbation.
@@ -151,7 +151,7 @@ pub(crate) struct Prepared {
     pairs: Vec<(usize, usize)>,
     /// Passes that all this took.
     passes: u64,
-    /// Those among the last passes that [`Search`] has counted before: a resumed run makes them once more.
+    /// The trials among the last passes that [`Search`] has counted before: a resumed run makes them once more.
     pub repeated: u64,
 }
 
@@ -328,7 +328,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Tries a breathing step of so many centres. After the smallest the search continues from a perturbation.
+    /// Tries a breathing step of this many centres. After the smallest the search continues from a perturbation.
     async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let breath = count.min(centers.len() - 1);
@@ -433,7 +433,7 @@ fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> 
 }
 
 /// One of `of` positions, from a uniform number. All are equally probable, or the first ones, which promise most, come
-/// more often. Of nine clusters most pairs are worth a try; of 80 few are.
+/// more often. With nine clusters most pairs are worth a try; with 80 few are.
 fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     let share = if prefers { uniform * uniform } else { uniform };
     ((share * of as f64) as usize).min(of - 1)

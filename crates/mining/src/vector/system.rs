@@ -53,7 +53,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
-    /// Whether components may still divide. If the components may not divide, nobody asks how stable they are.
+    /// Whether components may still divide. If the components may not divide, their stability is not computed.
     pub is_growing: bool,
     /// Takes the rows that no component is near to.
     pub sponge: Option<NoiseComponent>,
@@ -170,7 +170,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         }
     }
 
-    /// For each component where its stability is asked, and the unit of each column (K x 2 x D); nothing of squared
+    /// For each component whose stability is computed, the unit of each column (K x 2 x D); nothing for squared
     /// distances.
     fn frames(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(bernoulli) = self.rows.bernoulli else { return Vec::new() };

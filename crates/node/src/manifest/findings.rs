@@ -82,7 +82,7 @@ impl Findings {
         self.seen.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }

@@ -3,7 +3,7 @@
 //! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so.
 //! In a file that a person wrote, an unknown field is a misspelt one.
 //!
-//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
+//! A text may represent a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
 //! of the coming value against the expected one.
 
 use serde_json::{Map, Value};
@@ -153,7 +153,7 @@ impl<'a> Schema<'a> {
         fixed
     }
 
-    /// The schema of a field of the described value; nothing if there is none.
+    /// The schema of a field of the described value; nothing if it does not exist.
     ///
     /// # Example
     /// See [`Schema`].
@@ -244,8 +244,8 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says which value a text stands
-    /// for.
+    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` gives the value that a text
+    /// represents.
     ///
     /// # Example
     /// ```

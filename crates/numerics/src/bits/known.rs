@@ -82,7 +82,7 @@ impl Known {
         self.least.clear();
     }
 
-    /// Gets ready for so many rows and centres.
+    /// Gets ready for the given numbers of rows and centres.
     fn begin(&mut self, rows: usize, clusters: usize) {
         self.clusters = clusters;
         self.nearest.clear();

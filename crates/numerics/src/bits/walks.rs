@@ -16,9 +16,9 @@ const WORDS: usize = 6;
 /// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that
 /// it has half as many at least.
 const BITS: usize = 32;
-/// Rows that are walked together: the lines of a block are fetched once for so many.
+/// Rows that are walked together: this many share one fetch of a block's lines.
 pub(super) const ROWS: usize = 128;
-/// Places are added up in so many sums at once, because one addition would have to wait for the one before.
+/// Places are added up in this many sums at once, because one addition would have to wait for the one before.
 const SUMS: usize = 4;
 
 /// The positions of the set bits of some rows. Reused, so that loops allocate nothing.
@@ -28,8 +28,8 @@ pub(super) struct Walks {
     /// Columns of a block.
     width: usize,
     rows: usize,
-    /// For each block the places of each row within it. Behind a row's last are places of the column that is none, up
-    /// to a whole number of [`SUMS`].
+    /// For each block the places of each row within it. After a row's last position come positions of the padding
+    /// column, up to a whole number of [`SUMS`].
     places: Vec<u32>,
     /// The end of each row's positions, in the order of [`Walks::places`].
     ends: Vec<usize>,
@@ -130,7 +130,7 @@ impl Walks {
     }
 
     /// The value of one form for the `index`-th row: `constant` and the `terms` of its set bits. `terms` has one for
-    /// each column and one for the column that is none. The bits are those of [`Walks::add_up`].
+    /// each column and one for the padding column. The bits are those of [`Walks::add_up`].
     #[inline(always)]
     pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
         let mut value = constant;

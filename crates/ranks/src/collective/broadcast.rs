@@ -14,8 +14,8 @@ use crate::message::{self, Plain};
 impl Communicator {
     /// Overwrites `values` on all ranks with those of rank `root`.
     ///
-    /// The root may be done, and go on, before the others have come: by some calls, not without bound. So it may hear
-    /// of another rank's mistake in a later call.
+    /// The root may be done, and continue, before the others have come: by some calls, not without bound. So it may
+    /// learn of another rank's mistake in a later call.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have slices of different lengths;

@@ -19,8 +19,8 @@ impl Communicator {
     /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left
     /// before right. On the other ranks they are left as they were.
     ///
-    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and go on, before the root has come:
-    /// by some calls, not without bound.
+    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and continue, before the root has
+    /// come: by some calls, not without bound.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
@@ -90,7 +90,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Each rank but the root sends its values there, and goes on.
+    /// Each rank but the root sends its values there, and continues.
     async fn reduce_one_way<T: Plain + Default>(
         &mut self,
         root: usize,

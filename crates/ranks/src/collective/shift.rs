@@ -1,8 +1,8 @@
 //! Shift.
 //!
 //! Required: values of one length on all ranks, and one displacement. Checked: that a message fits, and the
-//! displacement, by who takes a message. Algorithm: a message to the rank ahead and one from the rank behind; between
-//! threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
+//! displacement, by the receiver of a message. Algorithm: a message to the rank ahead and one from the rank behind;
+//! between threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits};
 use crate::communicator::{Call, Communicator};

@@ -5,8 +5,8 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
-/// One cell per leaf, for the worker that runs that leaf. Since a leaf is run by one at a time, a cell is never
-/// contended; each lies on cache lines of its own.
+/// One cell per leaf, for the worker that runs that leaf. Since one worker at a time runs a leaf, a cell is never
+/// contended; each has its own cache lines.
 ///
 /// # Example
 /// ```
@@ -41,7 +41,7 @@ impl<T> LeafCells<T> {
         self.cells.is_empty()
     }
 
-    /// Gives `change` the cell of a leaf. Waits if somebody else is at it, which no engine lets happen within a round.
+    /// Gives `change` the cell of a leaf. Waits if another worker uses it, which no engine lets happen within a round.
     ///
     /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
     ///

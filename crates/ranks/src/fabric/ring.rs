@@ -28,7 +28,7 @@ const BEFORE: usize = 2 * LINE;
 const FRAME: usize = 1 << 63;
 /// The head of the skipped part up to the end of the ring.
 const SKIP: usize = 1 << 62;
-/// Bits of a head that hold the length in bytes; the number stands above them.
+/// Bits of a head that hold the length in bytes; the number is above them.
 const LENGTH_BITS: u32 = 31;
 /// Numbers of frames are below this.
 pub const NUMBERS: usize = 1 << 31;
@@ -38,7 +38,7 @@ pub const NUMBERS: usize = 1 << 31;
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
 
-/// The number of words of a ring that holds so many bytes, heads included.
+/// The number of words of a ring that holds this many bytes, heads included.
 ///
 /// # Example
 /// ```
@@ -69,8 +69,8 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
 /// The words at an address that other processes see too.
 ///
 /// # Safety
-/// For as long as the program runs there are `count` words at `address`, aligned as words are, which nobody accesses
-/// but through [`Word`]. They are zero before the first end of a ring is made.
+/// For as long as the program runs there are `count` words at `address`, aligned as words are, accessed only through
+/// [`Word`]. They are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
@@ -96,7 +96,7 @@ pub struct Receiver<M> {
     lines: usize,
     /// Lines taken.
     taken: usize,
-    /// Lines that the sender has been told of.
+    /// Lines that the sender has been notified of.
     told: usize,
 }
 
@@ -106,7 +106,7 @@ fn lines(memory: &[Word]) -> usize {
     lines
 }
 
-/// Lines of a frame with so many bytes.
+/// Lines of a frame with this many bytes.
 fn lines_of(length: usize) -> usize {
     (1 + length.div_ceil(size_of::<usize>())).div_ceil(LINE)
 }
@@ -123,14 +123,14 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
 
-    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise says that there is none.
+    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise reports that there is none.
     ///
     /// Cost: a copy.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
         self.send_parts(number, &[bytes])
     }
 
-    /// As [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
+    /// Like [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
     ///
     /// # Panics
     /// Panics if one is not.

@@ -1,4 +1,4 @@
-//! Ticks of an axis: round numbers, with as many digits as tell them apart.
+//! Ticks of an axis: round numbers, with as many digits as distinguish them.
 
 use lehr_methods::numbers::{fixed, significant};
 

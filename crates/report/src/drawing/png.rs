@@ -6,7 +6,7 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// The chunk that says who made the file. It comes first but for the one that says its size.
+/// The chunk that names the program that made the file. It comes first after the chunk with its size.
 const MAKER: &[u8] = b"Software\0lehr";
 
 /// The position of that chunk: behind the signature and a chunk of 13 bytes.
@@ -28,7 +28,7 @@ fn chunk(file: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) {
     file.extend(crc.sum().to_be_bytes());
 }
 
-/// The file of an image of so many columns.
+/// The file of an image with this many columns.
 pub(super) fn encoded(columns: usize, pixels: &[u8]) -> Vec<u8> {
     let rows = pixels.len() / (3 * columns).max(1);
     let mut header = Vec::with_capacity(13);

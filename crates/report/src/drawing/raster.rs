@@ -1,6 +1,6 @@
 //! A drawing as pixels.
 //!
-//! A shape covers a part of a pixel. Of discs, rings and lines the distance tells it; of polygons and letters the
+//! A shape covers a part of a pixel. For discs, rings and lines the distance decides it; for polygons and letters the
 //! crossings with a few lines through the pixel. All operations are those that every machine rounds alike.
 
 use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, png};

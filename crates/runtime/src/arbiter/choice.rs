@@ -222,7 +222,7 @@ pub enum OneOf<
 pub trait Choices: sealed::Choices + Unpin {
     /// The winner and its output.
     type Output;
-    /// The positions of the branches, in the order in which they are asked.
+    /// The positions of the branches, in the order in which they are polled.
     #[doc(hidden)]
     type Order: AsMut<[usize]> + Unpin;
 
@@ -337,8 +337,8 @@ pub struct Choice<B: Choices> {
 }
 
 impl<B: Choices> Choice<B> {
-    /// Polls the branches in a new random order each time, each order equally likely, so that none is preferred in the
-    /// long run.
+    /// Polls the branches in a new random order each time, each order equally likely, so none is preferred in the long
+    /// run.
     ///
     /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the
     /// dispatcher. For draws that can be repeated: [`fair_by`](Self::fair_by).
@@ -432,7 +432,7 @@ impl TieBreaker {
         number ^ (number >> 31)
     }
 
-    /// Every order as likely as any other, but for one part in 2^64 over the number of branches.
+    /// Every order is equally likely, except for one part in 2^64 over the number of branches.
     fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let bound = last as u128 + 1;

@@ -271,8 +271,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Waits, or waits on: writes down which sources are missing. Those named more than once count under their first
-    /// name.
+    /// Waits, or waits on: writes down which sources are missing. A port that is named more than once counts under its
+    /// first name.
     fn wait(
         &mut self,
         state: &mut State<T>,

@@ -49,7 +49,7 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn close(&self, branch: usize);
     #[doc(hidden)]
     fn refuse_left(&self, branch: usize);
-    /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks,
+    /// Looks at all ports, and takes if every one has enough and `may_take`, called last and under all their locks,
     /// allows it.
     #[doc(hidden)]
     fn poll(
@@ -82,7 +82,7 @@ impl<B: Branches> fmt::Debug for Join<B> {
     }
 }
 
-/// Waits until every port holds the items asked of it, and takes all of them at once, in the order of the ports.
+/// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
 /// differ. Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
@@ -224,7 +224,7 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the
+    /// A poll that takes only if `may_take` allows it, which is called when every port has enough. If it does not, the
     /// join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,

@@ -321,13 +321,13 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// The reason why a task has no output, until somebody asks for it. If nobody asks before it is dropped, a panic goes
-/// to the sinks. This applies to a detached task, and to one whose handle was dropped unread.
+/// The reason why a task has no output, until its owner asks for it. If it is dropped before that, a panic goes to the
+/// sinks. This applies to a detached task, and to one whose handle was dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
     Panicked(Box<(ContextError, Option<Context>)>),
-    /// No news to anybody but its owner, as the next.
+    /// Only its owner learns of this, as of the next.
     Cancelled,
     Discarded,
 }
@@ -363,7 +363,7 @@ impl Unclaimed {
         }
     }
 
-    /// Whether some context wants to hear of it.
+    /// Whether some context has a sink for it.
     pub(crate) fn has_sink(&self) -> bool {
         let mut sinks = Vec::new();
         if let Why::Panicked(panicked) = &self.0

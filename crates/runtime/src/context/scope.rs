@@ -107,7 +107,7 @@ impl Drop for Listening {
     }
 }
 
-/// Whether the context goes on; if so, its end will wake the poller.
+/// Whether the context continues; if so, its end will wake the poller.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {
@@ -186,7 +186,7 @@ pub(crate) fn in_context<R>(context: Option<Context>, call: impl FnOnce() -> R) 
 /// Runs the turn whose future `begin` makes, that being done in the context too.
 ///
 /// # Errors
-/// The text of a panic that no context wants to hear of.
+/// The text of a panic that no context has a sink for.
 pub(crate) async fn turn<F: Future<Output = ()>>(
     context: Option<Context>,
     begin: impl FnOnce() -> F,

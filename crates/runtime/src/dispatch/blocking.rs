@@ -1,12 +1,12 @@
 //! Sections that block: while a worker is in one, a spare thread works in its place.
 //!
 //! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
-//! started, does its part of the work until it comes back. A spare has no queue of its own, because nobody would look
-//! into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time. So
-//! the number of threads that run tasks stays the same, and nothing lies where only a blocked thread could find it.
+//! started, does its part of the work until it comes back. A spare has no queue of its own, because no worker would
+//! look into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time.
+//! So the number of threads that run tasks stays the same, and no work is where only a blocked thread could find it.
 //!
 //! Spares are bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places at once has
-//! fewer workers for that time, not more threads than it asked for. They start when first needed and stay until the
+//! fewer workers for that time, not more threads than it requested. They start when first needed and stay until the
 //! end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
@@ -81,7 +81,7 @@ struct State {
     /// Sections in progress.
     sections: usize,
     on_duty: Vec<Arc<Spare>>,
-    /// Those off duty, the last to go first.
+    /// The spares off duty, the last to go first.
     free: Vec<Arc<Spare>>,
     threads: Vec<thread::JoinHandle<()>>,
     started: usize,

@@ -22,7 +22,7 @@ pub(super) struct Cell {
     acts: &'static Acts,
 }
 
-/// Cells that a worker keeps for the next closures, at most so many.
+/// Cells that a worker keeps for the next closures, at most this many.
 const KEPT: usize = 256;
 
 /// The empty cells of a worker.
@@ -59,7 +59,7 @@ struct Acts {
     call: unsafe fn(Box<Cell>),
     /// Drops it where it is.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether somebody outside asked for it: then a shutdown reports its outcome.
+    /// Whether a thread outside requested it: then a shutdown reports its outcome.
     is_counted: bool,
 }
 
@@ -152,7 +152,7 @@ impl Drop for Closure {
     }
 }
 
-/// Whether a closure may lie in the room itself.
+/// Whether a closure may be stored in the room itself.
 const fn fits<F>() -> bool {
     size_of::<F>() <= size_of::<Room>() && align_of::<F>() <= align_of::<Room>()
 }

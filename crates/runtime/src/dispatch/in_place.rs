@@ -1,4 +1,4 @@
-//! Polls a task that a post wakes on the posting thread, for an asker who has nothing to do until the answer is there.
+//! Polls a task that a post wakes on the posting thread, for an asker that has nothing to do until the answer is there.
 //!
 //! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
 //! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of
@@ -34,7 +34,7 @@ impl Catch {
         self.is_open.get()
     }
 
-    /// Holds a task back. No other until somebody asks again.
+    /// Holds a task back. No other until the next request.
     pub(super) fn hold(&self, runnable: Runnable) {
         self.is_open.set(false);
         // Empty: whoever opened it took what was there before.

@@ -1,5 +1,4 @@
-//! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their
-//! wakers are.
+//! The list of living tasks, kept so that an abort reaches suspended ones: nothing else knows their wakers.
 //!
 //! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
 //! are hardly ever contended.
@@ -24,7 +23,7 @@ struct Inner {
     parts: Box<[CachePadded<Part>]>,
     /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
-    /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
+    /// 1 while something waits; read by every ending task, written only by `wait_begin` and `wait_end`.
     is_awaited: CachePadded<AtomicUsize>,
 }
 

@@ -1,6 +1,6 @@
 //! Workers on cores that the user names, or each in a share of the cores.
 //!
-//! The available cores are asked for before any thread starts. So a list written for another machine is an error, not a
+//! The available cores are queried before any thread starts. So a list written for another machine is an error, not a
 //! hint that is ignored. Shares are only a hint: where the system refuses them, workers run where the system puts them.
 
 use super::StartError;
@@ -61,7 +61,7 @@ impl Pinning {
     }
 }
 
-/// A part of the cores; with at least as many cores as parts, none is empty and all differ in size by one at most.
+/// A part of the cores; with at least as many cores as parts, none is empty and sizes differ by one at most.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }
@@ -77,7 +77,7 @@ pub(super) use shares::keep_to;
 mod shares {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may run on; empty if the system does not say. Those that share a hardware core
+    /// The cores that the calling thread may run on; empty if the system does not say. Cores that share a hardware core
     /// are side by side.
     pub(super) fn cores() -> Vec<usize> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };

@@ -9,7 +9,7 @@ use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
 /// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to arrive. Both
-/// take microseconds; this is for a machine that has given its cores to somebody else.
+/// take microseconds; this is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The number of times a drain looks whether the closures are done.
@@ -82,7 +82,7 @@ impl Before {
         Self(shared.queues.all().into_iter().map(|queue| (queue.clone(), queue.counters())).collect())
     }
 
-    /// Those that were made while the dispatcher drained.
+    /// The tasks that were made while the dispatcher drained.
     fn add_new(&mut self, shared: &Shared) {
         for queue in shared.queues.all() {
             if !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, &queue)) {
@@ -218,9 +218,9 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The dispatcher's owner drops it,
+    /// Hands over a task or a closure that will not run any more, to be dropped. The dispatcher's owner drops it,
     /// because the owner checks the common queue until all tasks are gone. After the owner's last look,
-    /// [`drop_late`](Self::drop_late) says who does.
+    /// [`drop_late`](Self::drop_late) says which thread does.
     ///
     /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when
     /// it is dropped, and then the thread would wait for itself.
@@ -234,7 +234,7 @@ impl Shared {
     }
 
     /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
-    /// core may queue work that nobody else will ever look at. Call it after the work is in the common queue and after
+    /// core may queue work that nothing else will ever look at. Call it after the work is in the common queue and after
     /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
     /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no
@@ -262,7 +262,7 @@ impl Shared {
 
 /// Drops the queued closures, and those that others are about to queue; gives the number of closures.
 ///
-/// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can.
+/// A thread outside that has marked a task as woken, and lost its core before it queued it, is the only one that can.
 /// The dispatcher waits for that, so that no destructor runs after the end; but not for ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
@@ -288,7 +288,7 @@ fn drop_leftovers(shared: &Shared) -> usize {
     uncalled + drop_queued(shared)
 }
 
-/// Drops all that waits anywhere, and whatever its destructors schedule; gives the number of closures.
+/// Drops everything that waits anywhere, and whatever its destructors schedule; returns the number of closures.
 fn drop_queued(shared: &Shared) -> usize {
     let mut uncalled = 0;
     let mut drop_job = |job: Job| {

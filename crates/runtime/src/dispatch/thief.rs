@@ -37,7 +37,7 @@ const FORK_WORTH: Duration = Duration::from_micros(2);
 /// A searching worker's knowledge of the others.
 pub(crate) struct Thief {
     own: usize,
-    /// The last look for forks, and for how long none is due after it.
+    /// The last look for forks, and the time for which none is due after it.
     forks: Option<Moment>,
     forks_pause: Duration,
     /// From the time it took a fork until it looks again.
@@ -110,7 +110,7 @@ impl Thief {
         None
     }
 
-    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: nobody is left alone.
+    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: no queue is left alone.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;

@@ -1,9 +1,9 @@
 //! A thread that looks whether workers get on, and says so when one does not.
 //!
 //! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
-//! that count now and then. A count that is odd and stands still is a job that does not end. So watching costs a worker
-//! nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if there is a
-//! watchdog.
+//! that count now and then. A count that is odd and does not change is a job that does not end. So watching costs a
+//! worker nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if
+//! there is a watchdog.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -79,7 +79,7 @@ impl Doing {
 }
 
 /// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an
-/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog tells the innermost, the inspector the
+/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog reports the innermost, the inspector the
 /// outermost.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
@@ -136,10 +136,10 @@ impl<F: Future> Future for Named<F> {
     }
 }
 
-/// The names of tasks, for inspectors; by the address that tells a task's wakers from another's.
+/// The names of tasks, for inspectors; by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A name that stands in the list until this is dropped, if the task had none before.
+/// A name that is in the list until this is dropped, if the task had none before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
 impl Noted {

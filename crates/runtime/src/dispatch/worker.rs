@@ -13,7 +13,7 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After so many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
+/// After this many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
 /// posts from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
@@ -87,7 +87,7 @@ impl Tally {
         self.turns() % 2 == 1
     }
 
-    /// A fork was taken from somebody.
+    /// A fork was taken from another worker.
     pub(super) fn count_steal(&self) {
         Self::count(&self.steals);
     }

@@ -7,10 +7,10 @@
 //! | `DONE` | over | the other |
 //! | `RETURNED` | over: it was not done, and the owner is to do it | the other |
 //!
-//! A latch lies on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker may not
+//! A latch is on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker may not
 //! touch it after it has written the end, and fetches the name before.
 //!
-//! *The interleaving to fear*: the owner looks and it is not over. The other writes the end and sees nobody asleep. The
+//! *The interleaving to fear*: the owner looks and it is not over. The other writes the end and sees no sleeper. The
 //! owner goes to sleep for ever.
 //!
 //! *It cannot happen*: both write by an exchange that expects `AWAKE`, so one of them fails and knows. Model:
@@ -30,7 +30,7 @@ const RETURNED: usize = 3;
 pub enum End {
     /// The fork has been done.
     Done,
-    /// It is to be done by who waited.
+    /// The waiter must do it.
     Returned,
 }
 
@@ -88,7 +88,7 @@ impl Latch {
     /// Ends the wait and wakes the owner. The owner sees everything that the caller did.
     ///
     /// # Safety
-    /// `this` points to a latch that lives until its owner has seen the end, and nobody else ends it.
+    /// `this` points to a latch that lives until its owner has seen the end, and nothing else ends it.
     pub unsafe fn set(this: *const Self, end: End) {
         let end = match end {
             End::Done => DONE,

@@ -39,10 +39,10 @@ pub struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// The number of branches that are independent: if any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
-    /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
+    /// Whether there is a view of the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
     /// guard and the end of its handler.
     pub(super) is_followed: bool,
-    /// There while the teardown handler runs: whom to wake if it is cancelled.
+    /// There while the teardown handler runs: the waiter to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,
     /// The outcome, once it has ended.
     pub(super) outcome: Option<Result<(), TaskError>>,
@@ -58,7 +58,7 @@ pub(super) struct Seat {
     pub(super) is_independent: bool,
 }
 
-/// A branch, whatever it waits for.
+/// A branch, for any kind of wait.
 pub(super) trait Member: Send + Sync {
     /// Whether it waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
@@ -130,7 +130,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Tells those who wait for the end when it is dropped.
+/// Wakes those that wait for the end when it is dropped.
 struct Signal<'a>(&'a Port<std::convert::Infallible>);
 
 impl Drop for Signal<'_> {
@@ -140,7 +140,7 @@ impl Drop for Signal<'_> {
 }
 
 impl<S: Send + Sync + 'static> Core<S> {
-    /// Counts a handler that did not come to its end, and tells whom it concerns.
+    /// Counts a handler that did not come to its end, and reports it.
     pub(super) fn report(&self, operation: Operation, error: &TaskError) {
         let name = {
             let mut inner = self.inner.lock();

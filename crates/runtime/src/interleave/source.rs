@@ -76,7 +76,7 @@ impl<W> Source<W> {
         self
     }
 
-    /// Lets at most so many handlers of this branch run at once. Without it, a branch of the concurrent or of the
+    /// Lets at most this many handlers of this branch run at once. Without it, a branch of the concurrent or of the
     /// independent group has no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
@@ -155,8 +155,8 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// It arrives when the port has enough to spare, and takes when it may run: until then the items are anybody's.
-    /// Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
+    /// It arrives when the port has enough to spare, and takes when it may run: until then any receiver may take the
+    /// items. Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
     ///
     /// # Example
     /// ```

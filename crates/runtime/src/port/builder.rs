@@ -98,7 +98,7 @@ impl<T> PortBuilder<T> {
 
     /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
     /// with no lock held. A post makes it give an item up, and so does dropping the port. A panic of it is a panic of
-    /// that call, whose effect stands. Default: nobody; they are counted all the same.
+    /// that call, which still takes effect. Default: none; the items are still counted.
     ///
     /// # Example
     /// ```

@@ -29,7 +29,7 @@ pub(crate) struct CountingFilter<T> {
 }
 
 impl<T> CountingFilter<T> {
-    /// For so many classes, none of which lacks anything yet.
+    /// For this many classes, none of which lacks anything yet.
     pub(crate) fn new(classes: usize, classify: Classify<T>) -> Self {
         Self { classify, lacking: vec![0; classes], open: 0 }
     }

@@ -39,7 +39,7 @@ pub struct Gauges {
     pub posters_waiting: usize,
     /// Items that the port has accepted.
     pub posted: u64,
-    /// Items that somebody has taken out.
+    /// Items that have been taken out.
     pub received: u64,
     /// Items that the port has given up.
     pub discarded: u64,
@@ -111,8 +111,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Waits until the port is closed and empty. Cancel-safe; woken by whatever takes the last item out, or by the
-    /// close.
+    /// Waits until the port is closed and empty. It is cancel-safe; the removal of the last item wakes it, and so does
+    /// the close.
     ///
     /// # Example
     /// ```

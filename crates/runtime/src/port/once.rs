@@ -49,7 +49,7 @@ impl Drop for Once {
     }
 }
 
-/// The operations of a guard whatever the types are.
+/// The operations of a guard for any types.
 trait Leave: Send + Sync {
     fn leave(&self);
 }

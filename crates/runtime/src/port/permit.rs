@@ -16,7 +16,7 @@ use crate::error::{PostError, Reason};
 
 /// A right to post one item, for which a place is kept; see [`Port::reserve`].
 ///
-/// Dropped unused it gives the place to the next who waits for one. A port that is closed while permits are out still
+/// If it is dropped unused, the next waiter for a place gets it. A port that is closed while permits are out still
 /// takes their items, and ends when the last of them is gone.
 ///
 /// # Example
@@ -210,9 +210,9 @@ impl<T> Port<T> {
     /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other
     /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post).
     ///
-    /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it
-    /// has posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by
-    /// whatever takes an item out of the port, by a permit that is dropped, or by [`close`](Self::close).
+    /// Waiters for a place get one in the order of their requests. Cancel-safe: dropped before it is ready, it has
+    /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. It wakes when an
+    /// item leaves the port, when a permit is dropped, or at [`close`](Self::close).
     ///
     /// # Errors
     /// Returns [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
@@ -253,7 +253,7 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// A place, if there is one now; never waits, and overtakes nobody who does.
+    /// A place, if there is one now; never waits, and overtakes no waiter.
     ///
     /// # Errors
     /// The errors of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.

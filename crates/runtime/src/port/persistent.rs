@@ -51,7 +51,7 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// A turn is lost for this reason: tells the process's hook, because nobody may ever ask how the receiver ended.
+    /// A turn is lost for this reason: calls the process's hook, because the receiver may never be asked how it ended.
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();
@@ -78,8 +78,8 @@ impl Receiver {
     /// # Errors
     /// The first panic of a handler. The handler loses that turn, with its item. A receiver with a limit of 1 then
     /// leaves its port, and one with a higher limit continues with one turn less. The process's
-    /// [hook](crate::set_error_hook) has been told of each, when it happened. A panic that went to the sink of a
-    /// context costs no turn and is no error here.
+    /// [hook](crate::set_error_hook) was called for each when it happened. A panic that went to the sink of a context
+    /// costs no turn and is no error here.
     ///
     /// # Example
     /// See [`Receiver`].
@@ -119,7 +119,7 @@ impl<T: Send + 'static> Port<T> {
     /// `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context
-    /// has a sink for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost:
+    /// has a sink for errors, a panic of the handler goes there and the receiver continues. Otherwise the turn is lost:
     /// with a concurrency of 1 that is the end of the receiver, and later items stay in the port. The process's
     /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of turns that remain; by
     /// default it prints. The error is also the output of [`Receiver::ended`]. A handler that is to survive its panics
@@ -154,7 +154,7 @@ impl<T: Send + 'static> Port<T> {
     /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
     ///
     /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item
-    /// stays, and the turn of the receiver that asked it ends.
+    /// stays, and the turn of the receiver that called it ends.
     ///
     /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it
     /// captures anything.

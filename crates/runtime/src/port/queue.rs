@@ -68,12 +68,12 @@ impl<T> Queue<T> {
         self.offered > 0
     }
 
-    /// Items that have not been offered to anybody.
+    /// Items that have not been offered to a waiter.
     pub(crate) fn available(&self) -> usize {
         self.elements.len() - self.offered
     }
 
-    /// Appends an item, offered to a receiver as it comes or to nobody; gives its sequence number.
+    /// Appends an item, offered to a receiver as it comes or to none; returns its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
         // Two places that make an element, so that in the one which all programs without contexts take it is written
@@ -158,7 +158,7 @@ impl<T> Queue<T> {
         self.offered - self.elements.range(..=place).filter(|element| element.offered_to.is_some()).count()
     }
 
-    /// The items that have not been offered to anybody, with their places, oldest first.
+    /// The items that have not been offered to a waiter, with their places, oldest first.
     pub(crate) fn available_items(&self) -> impl Iterator<Item = (usize, &T)> {
         let elements = self.elements.iter().enumerate().filter(|(_, element)| element.offered_to.is_none());
         elements.map(|(place, element)| (place, &element.item))
@@ -218,7 +218,7 @@ impl<T> Queue<T> {
         self.remove_first()
     }
 
-    /// Removes all items that have not been offered to anybody, oldest first.
+    /// Removes all items that have not been offered to a waiter, oldest first.
     pub(crate) fn take_available(&mut self) -> VecDeque<Element<T>> {
         let (left, taken) =
             std::mem::take(&mut self.elements).into_iter().partition(|element| element.offered_to.is_some());

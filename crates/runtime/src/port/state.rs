@@ -154,9 +154,9 @@ impl<T> State<T> {
         }
     }
 
-    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless one who
-    /// registered earlier waits and takes it. So the others get their items in order, as if that waiter had never been
-    /// there. The last item so freed is shown to those who wait.
+    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless an earlier
+    /// waiter takes it. So the others get their items in order, as if that waiter had never been there. The last item
+    /// freed in this way is shown to the waiters.
     pub(super) fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);
@@ -181,8 +181,7 @@ impl<T> State<T> {
         self.offer(free, sequence, None, wake);
     }
 
-    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits
-    /// on.
+    /// Another receiver has fetched the item offered to `ticket`: it gets the next that it accepts, or waits on.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {
             return self.rob(ticket, sequence, wake);

@@ -1,7 +1,7 @@
 //! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between
-//! the two the place counts, so that a policy is never exceeded by two who came together.
+//! the two the place counts, so simultaneous arrivals never exceed a policy.
 
 use std::time::Duration;
 
@@ -90,7 +90,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// The reason why nobody could ever come in.
+    /// The reason why no task could ever come in.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),
@@ -133,7 +133,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// A full one; nothing if the rate is none.
+    /// A full one; nothing if the rate is invalid.
     fn new(per_sec: f64, burst: u32) -> Option<Self> {
         let interval = Duration::try_from_secs_f64(1.0 / per_sec).ok().filter(|_| per_sec > 0.0)?;
         let slack =
@@ -204,7 +204,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. Of a rate, only with the time.
+    /// Takes a place if one is free. For a rate, only with the time.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,

@@ -17,7 +17,7 @@ use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
 use super::{Core, QueueError};
 use crate::dispatch::Job;
 
-/// After so many jobs of strict queues in a row a worker takes one of the others, if there is any.
+/// After this many jobs of strict queues in a row a worker takes one of the others, if there is any.
 pub(crate) const STRICT_RUN: u32 = 64;
 
 /// The rank of a queue among the queues of its dispatcher.

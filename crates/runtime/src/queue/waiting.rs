@@ -1,7 +1,7 @@
 //! Spawns that wait for admission: a line, first come, first served.
 //!
-//! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that nobody who
-//! comes later gets in between. A waiter that goes away passes its place on.
+//! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that no later
+//! task gets in between. A waiter that goes away passes its place on.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -48,7 +48,7 @@ impl Waiting {
         self.line.len()
     }
 
-    /// Whether nobody waits for a place.
+    /// Whether no task waits for a place.
     pub(super) fn is_empty(&self) -> bool {
         self.line.len() == self.granted
     }

@@ -61,7 +61,7 @@ impl Clock {
         Self { core: Core::new(Source::Machine(Moment::now())), factor: 1.0 }
     }
 
-    /// A clock that stands still at 0 until somebody [advances](Self::advance) it, so that tests take no real time.
+    /// A clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
     ///
     /// # Example
     /// See [`Clock`].
@@ -118,8 +118,8 @@ impl Clock {
         if self.is_scaled() { now.div_f64(self.factor) } else { now }
     }
 
-    /// Lets a virtual clock go on by `time`. Timers that come due fire in order, each at its own time, on this thread.
-    /// A timer that is registered while another fires still fires in the span, if it is registered before the clock has
+    /// Advances a virtual clock by `time`. Timers that come due fire in order, each at its own time, on this thread. A
+    /// timer that is registered while another fires still fires in the span, if it is registered before the clock has
     /// passed it. Tasks that are woken run on their workers, when those come to them.
     ///
     /// # Panics
@@ -133,7 +133,7 @@ impl Clock {
     }
 
     /// Lets `time` pass on a virtual clock at once, as on a machine that has slept. Timers that came due meanwhile fire
-    /// afterwards, in order, on this thread, and all of them see the clock at its final time. Nobody sees a time in
+    /// afterwards, in order, on this thread, and all of them see the clock at its final time. No reader sees a time in
     /// between, as they do when it [advances](Self::advance).
     ///
     /// # Panics
@@ -151,7 +151,7 @@ impl Clock {
         self.core.jump(self.on_core(time));
     }
 
-    /// Lets a virtual clock go on to the deadline that is next, and fires the timers due then; false if there is none.
+    /// Advances a virtual clock to the next deadline, and fires the timers due then; false if there is none.
     ///
     /// # Panics
     /// Panics on a real clock.
@@ -193,7 +193,7 @@ impl Clock {
         }
     }
 
-    /// The due time of each sleeper here, and the address that tells its waker from others'.
+    /// The due time of each sleeper here, and the address that identifies its waker.
     pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
         let here = |at| {
             let at = Duration::from_nanos(at);

@@ -94,7 +94,7 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
-    /// The due time of each sleeper, and the address that tells its waker from others'.
+    /// The due time of each sleeper, and the address that identifies its waker.
     pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
         let timers = self.timers.lock();
         let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {
@@ -108,7 +108,7 @@ impl Core {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }
 
-    /// As [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
+    /// Like [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
     fn next_for_driver(&self) -> Option<u64> {
         let mut timers = self.timers.lock();
         let next = timers.pending.first_key_value().map(|(place, _)| place.at);
@@ -149,7 +149,7 @@ impl Core {
         Registration::Registered(place)
     }
 
-    /// Leaves word whom to wake at that place; false if the time has come.
+    /// Leaves the waiter to wake at that place; false if the time has come.
     pub(super) fn refresh(&self, place: TimerKey, waker: &Waker) -> bool {
         let _replaced = {
             let mut timers = self.timers.lock();

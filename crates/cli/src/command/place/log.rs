@@ -47,7 +47,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that will stand at `path`.
+    /// A log to be written at `path`.
     pub fn new(path: PathBuf, head: Head) -> Self {
         Self { path, head, file: None, kept: 0, since: Stopwatch::start(), saved: Saved::Nothing }
     }

@@ -87,10 +87,10 @@ pub enum Refused {
     /// Its footer is longer than [`FOOTER_BYTES`].
     #[error("a footer of {0} bytes")]
     Footer(u64),
-    /// A page that takes so many bytes, for which there is no [`Room`].
+    /// A page of this many bytes, for which there is no [`Room`].
     #[error("a page that takes {0} bytes")]
     Page(u64),
-    /// Pages of a column are packed in a way that is none of [`CODECS`].
+    /// Pages of a column are packed in an unsupported way (see [`CODECS`]).
     #[error("pages packed by {0}")]
     Codec(String),
 }
@@ -122,9 +122,9 @@ impl From<io::Error> for Refused {
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
-    /// So many of a second, since 1970.
+    /// The number of these in a second, since 1970.
     Seconds(f64),
-    /// So many of 1.
+    /// The number of these in 1.
     Decimal(f64),
 }
 

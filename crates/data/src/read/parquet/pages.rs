@@ -1,5 +1,5 @@
-//! The pages of a column, unpacked here and not by the library. The library would take the memory that a page claims to
-//! need, or whatever a packed page expands to.
+//! The pages of a column, unpacked here and not by the library. The library would allocate whatever memory a page
+//! claims to need, or a packed page expands to.
 //!
 //! A page is refused by the size that it claims before it is read. While it is unpacked it gets that size and no byte
 //! more. Memory that the library then takes is counted here too, for the words of a dictionary and the lengths of
@@ -66,8 +66,7 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one
-/// that it is at.
+/// A file from a place on. Readers at several places seek to theirs each time, because a file has only one position.
 struct At {
     file: Arc<File>,
     place: u64,
@@ -114,7 +113,7 @@ pub(super) struct Pages<R> {
 }
 
 impl<R: Room> Pages<R> {
-    /// Those of `chunk`, a column of a group of `rows` rows.
+    /// The values of `chunk`, a column of a group of `rows` rows.
     pub(super) fn new(
         file: Arc<File>,
         chunk: &ColumnChunkMetaData,

@@ -5,7 +5,7 @@
 
 use crate::read::DateOrder;
 
-/// The first letters of months, which tell each from the others, in English, German, French, Spanish and Italian.
+/// The first letters of months, enough to distinguish them, in English, German, French, Spanish and Italian.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
@@ -106,7 +106,7 @@ impl Orders {
 /// A date in its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Date {
-    /// As they stand; a month that is a word is its number.
+    /// The parts in their written order; a month that is a word is its number.
     parts: [u32; 3],
     /// The orders that give an existing day.
     pub(crate) orders: Orders,
@@ -121,7 +121,7 @@ pub(crate) struct Date {
 }
 
 impl Date {
-    /// The date in a text; nothing where there is none in any order.
+    /// The date in a text; nothing if there is none in any order.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let text = without_weekday(text.trim());
         if !(6..=48).contains(&text.len()) || !text.bytes().any(|byte| byte.is_ascii_digit()) {

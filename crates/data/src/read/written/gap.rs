@@ -1,6 +1,6 @@
 //! Spellings of a missing value in files.
 
-/// The spellings that are taken for a missing value, in lower case.
+/// The spellings that are treated as a missing value, in lower case.
 ///
 /// # Example
 /// ```

@@ -45,8 +45,8 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     }
 }
 
-/// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands
-/// before a message.
+/// Checks all messages of a file as the reader will find them: by the lengths in the footer, whatever precedes a
+/// message.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file.

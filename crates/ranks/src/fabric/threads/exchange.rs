@@ -16,7 +16,7 @@
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
-//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
+//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and the rank that finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
 //! Messages between two neighbours, and messages in one direction only, have lanes of their own
@@ -54,8 +54,8 @@ pub(crate) use neighbours::{Besides, Hearing, Swap};
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// Bits of a head's first word that hold the call. Above them stands, in a lane, how many calls over lanes there were,
-/// in an exchange, a digest of all calls before.
+/// Bits of a head's first word that hold the call. Above them are, in a lane, the number of calls over lanes, in an
+/// exchange, a digest of all calls before.
 pub(crate) const CALL_BITS: u32 = 8;
 
 /// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the
@@ -150,7 +150,7 @@ pub(crate) struct Endpoint {
     folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,
-    /// Whether this rank has arrived by its line and not yet looked who sleeps.
+    /// Whether this rank has arrived by its line and not yet looked for sleepers.
     is_unannounced: bool,
     /// Its lanes.
     neighbours: Neighbours,
@@ -299,7 +299,7 @@ impl Endpoint {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
 
-    /// As [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
+    /// Like [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
     fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         match self.trouble(concerns) {
             Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
@@ -307,7 +307,7 @@ impl Endpoint {
         }
     }
 
-    /// A rank that has made other calls than this one. Asked by who is about to sleep, behind its fence.
+    /// A rank that has made other calls than this one. Called by a rank about to sleep, behind its fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -341,7 +341,7 @@ impl Endpoint {
         endings.iter().find(|ending| concerns(ending)).map(|ending| Trouble::Left(ending.culprit))
     }
 
-    /// Notes why this rank cannot go on; a disagreement for all.
+    /// Notes why this rank cannot continue; a disagreement for all.
     fn note(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Left(culprit) => self.culprit = culprit,
@@ -446,14 +446,14 @@ impl Endpoint {
         self.shared.ranks[self.rank].log.note(&mut self.pen, head);
     }
 
-    /// Wakes who sleeps, if this rank has arrived by its line and has not looked yet.
+    /// Wakes sleepers, if this rank has arrived by its line and has not looked yet.
     fn ring_if_unannounced(&mut self) {
         if std::mem::take(&mut self.is_unannounced) {
             self.shared.ring();
         }
     }
 
-    /// With lines, folds the messages of the exchange that was completed last; otherwise somebody has.
+    /// With lines, folds the messages of the exchange that was completed last; otherwise another rank has.
     pub(crate) fn fold(&mut self, fold: Fold<'_>) {
         if self.shared.has_lines {
             let mut folded = std::mem::take(&mut self.folded);

@@ -14,13 +14,13 @@
 //! to the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of
 //! messages, their order is kept, and a ring is never waited for.
 //!
-//! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting). Messages in the inbox
-//! are older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
+//! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
+//! older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
 //! inbox.
 //!
 //! No receiver sleeps for ever, because it takes its place in the inbox, raises `sleeping`, and then looks at the
-//! channels once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of
-//! each, so at least one sees the write of the other.
+//! channels once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each
+//! makes sure that at least one sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -187,7 +187,7 @@ impl Slot {
 }
 
 impl Rank {
-    /// Moves the messages in a sender's channel to the inbox. Gives back whom to wake, once no lock is held.
+    /// Moves the messages in a sender's channel to the inbox. Gives back the waiter to wake, once no lock is held.
     fn drain_from(&self, source: usize, incoming: &mut [usize]) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let next = &mut incoming[source];
@@ -207,7 +207,7 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Says to senders whether anybody waits in the inbox. Under `incoming`.
+    /// Tells senders whether the inbox has a waiter. Under `incoming`.
     fn note_sleepers(&self) {
         // Relaxed: too late a 0 costs a sender a look; a 1 that matters is raised before the fence in `poll`.
         self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);

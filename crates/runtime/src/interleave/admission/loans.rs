@@ -75,7 +75,7 @@ impl Admission {
         Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
     }
 
-    /// Starts a call of the chain of `top` that waits for another, or lets `top` go on.
+    /// Starts a call of the chain of `top` that waits for another, or lets `top` continue.
     pub(super) fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(top) else { return };
         if !running.is_lent {

@@ -3,7 +3,7 @@
 use super::Waiters;
 use super::slot::{SlotState, Ticket, Want};
 
-/// Those of one kind, in order of registration.
+/// The waiters of one kind, in order of registration.
 #[derive(Clone, Copy, Default)]
 pub(super) struct List {
     pub(super) first: Option<Ticket>,

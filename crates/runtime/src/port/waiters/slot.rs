@@ -1,4 +1,4 @@
-//! One waiter of a port: its wish, its state, and its neighbours, in 48 bytes.
+//! One waiter of a port: its request, its state, and its neighbours, in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;
@@ -39,9 +39,9 @@ pub(crate) enum Want<T> {
     One(Option<Predicate<T>>),
     /// Item after item, for as long as it stays here.
     PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
-    /// So many available items, and nothing else.
+    /// This many available items, and nothing else.
     Take(usize),
-    /// So many available items, to be looked at together with other ports.
+    /// This many available items, to be looked at together with other ports.
     Watch(usize),
     /// Items of certain classes, to be looked at.
     Sort(Box<CountingFilter<T>>),
@@ -158,8 +158,8 @@ impl SlotState {
     }
 }
 
-/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten
-/// million of the size of every field was weighed for these.
+/// A waiter, or room for one: then it accepts anything, has no waker, and its place says that it is free. Ten million
+/// of the size of every field was weighed for these.
 pub(super) struct Slot<T> {
     /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,

@@ -3,7 +3,7 @@
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message
 //! crosses in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and
-//! only now and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and
+//! only now and then. So the sender seldom has to fetch that one. A long message is in memory that goes with it and
 //! comes back to be used again.
 //!
 //! To send never waits. A sender that finds the ring full *spills*: from then on messages go into a queue under a lock,
@@ -95,7 +95,7 @@ pub(super) struct Incoming {
     lane: Arc<Lane>,
     /// Messages taken out of slots.
     taken: usize,
-    /// As far as the sender has been told.
+    /// As far as the sender has been notified.
     told: usize,
 }
 
@@ -131,7 +131,7 @@ impl Lane {
         }
     }
 
-    /// Copies a message into memory of a slot, where nobody looks yet.
+    /// Copies a message into memory of a slot that no reader looks at yet.
     pub(super) fn deposit(&self, slot: usize, parts: &[&[u8]]) {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
@@ -200,7 +200,7 @@ impl Outgoing {
         self.fill(head, length, parts);
     }
 
-    /// As [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
+    /// Like [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
     pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Offer<'a>> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if length <= SHORT || self.is_spilling || !self.has_room() {

@@ -40,7 +40,7 @@ impl Line {
     /// Says that the rank has arrived for the `arrivals`-th time, with this message.
     ///
     /// # Safety
-    /// Nobody else writes, and nobody reads, this line now.
+    /// No other thread writes or reads this line now.
     pub(super) unsafe fn publish(&self, arrivals: usize, message: &[u64]) {
         // SAFETY: the caller's.
         let short = self.message.write(|short| unsafe { &mut *short });
