@@ -95,8 +95,8 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. Below it is the largest number that is
-    /// separated; above it, the one with the highest separation.
+    /// The best of the smaller numbers and the best of the larger ones. Below `clusters` it is the largest separated
+    /// number; above, the one with the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =

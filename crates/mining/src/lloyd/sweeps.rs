@@ -46,7 +46,7 @@ pub(crate) struct Patience {
 /// The result of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// For the centres as they were before the last move, which is at least theirs now.
+    /// The cost of the centres before the last move; the present cost is at most this.
     pub cost: f64,
     /// Whether there was nothing more to gain, beside having no more patience.
     pub has_ended: bool,

@@ -52,7 +52,7 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// The content of a notice that requests a missing message.
+    /// Whether this is the content of a notice that requests a missing message.
     pub(crate) fn is_marker(self) -> bool {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }

@@ -78,8 +78,8 @@ impl Receiver {
     /// # Errors
     /// The first panic of a handler. The handler loses that turn, with its item. A receiver with a limit of 1 then
     /// leaves its port, and one with a higher limit continues with one turn less. The process's
-    /// [hook](crate::set_error_hook) was called for each when it happened. A panic that went to the sink of a context
-    /// costs no turn and is no error here.
+    /// [hook](crate::set_error_hook) was called for each panic when it happened. A panic that went to the sink of a
+    /// context costs no turn and is no error here.
     ///
     /// # Example
     /// See [`Receiver`].

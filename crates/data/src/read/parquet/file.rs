@@ -122,9 +122,9 @@ impl From<io::Error> for Refused {
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
-    /// The number of these in a second, since 1970.
+    /// Units since 1970; this many make a second.
     Seconds(f64),
-    /// The number of these in 1.
+    /// Units; this many make 1.
     Decimal(f64),
 }
 
