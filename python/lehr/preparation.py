@@ -412,7 +412,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value, and for isolated rows: those whose fifth nearest neighbour is far compared with its neighbours' own. 1 for all others.
+            0 for rows without any value, and for isolated rows. 1 for all others. A row is isolated if its fifth nearest neighbour is far, compared with its
+            neighbours' own.
 
         Examples
         --------

@@ -14,8 +14,8 @@ use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 /// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] texts, a category needs at least this many rows for each, as with states or makes; and
-/// it has at most this many texts.
+/// With more than [`LEVELS_MAX`] texts, a category needs at least this many rows for each, as with states or makes. It
+/// has at most this many texts.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 

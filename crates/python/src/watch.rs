@@ -121,7 +121,7 @@ pub(crate) struct Pulled {
 }
 
 impl Source for Pulled {
-    /// It is also the end of the stream when the waiting thread has gone: that thread has asked the run to stop, and
+    /// It is also the end of the stream when the waiting thread has gone. That thread has asked the run to stop, and
     /// its observer notices next.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let asked = self.news.send(News::Wants(rows));
