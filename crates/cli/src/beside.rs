@@ -1,4 +1,4 @@
-//! Files beside the results that a user names: `--trace FILE`, `--figure FILE`.
+//! Further files that a user names: `--trace FILE`, `--figure FILE`.
 //!
 //! Such a file is claimed before the run, and put into place after the results. So a long run does not end at a folder
 //! in which the file cannot be written. A run that ends without results leaves none.

@@ -1,7 +1,7 @@
-//! Runs the command that was typed: the one place that knows all commands.
+//! Runs the typed command: the one place that knows all commands.
 //!
-//! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Commands for
-//! one process give the reason why they refuse several.
+//! A command runs alone, or together with the other processes that a launcher such as mpiexec started. Commands for one
+//! process give the reason why they refuse several.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

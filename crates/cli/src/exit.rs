@@ -9,7 +9,7 @@
 //! | 4 | environment | corrects a path, a permission, a disk |
 //! | 130 | stopped | resumes |
 //!
-//! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
+//! If a reader of standard output closes it (`lehr … | head`), that is no failure: the results are on disk.
 
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
@@ -30,7 +30,7 @@ pub struct Failure {
 pub enum Kind {
     /// The method ended without an answer.
     NoResult,
-    /// The command line cannot be meant.
+    /// The command line is invalid.
     Usage,
     /// The data, or parameters that do not fit them.
     BadData,

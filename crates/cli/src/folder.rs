@@ -1,7 +1,7 @@
-//! The folder of results: which files are ours, which are protected, and how results get there all at once.
+//! The folder of results: which files are Lehr's, which are protected, and how results appear all at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
-//! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only
+//! folder with Lehr's `summary.json` holds results that belong together. It says which command wrote them, and only
 //! that command replaces them without `--force`. If `--force` has replaced another command's results, its files of
 //! other names stay, and a message names them. Another command's results, a checkpoint (hours of work, perhaps) and
 //! unknown files with our names are protected. `--force` lifts that, except for the input itself, which is never
@@ -64,7 +64,7 @@ pub enum Results {
 }
 
 impl Results {
-    /// In the order in which they are put into place. The last one says that the others are ours.
+    /// In the order in which they are put into place. The last one shows that the others are Lehr's.
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
@@ -95,7 +95,7 @@ impl Results {
         name.to_owned()
     }
 
-    /// The file that says that the others are ours.
+    /// The file that shows that the others are Lehr's.
     fn voucher(self) -> &'static str {
         self.names()[self.names().len() - 1]
     }
@@ -116,7 +116,7 @@ impl Results {
     }
 }
 
-/// A folder that is ours to write to until it is dropped. Folders made for a run that failed are removed again.
+/// A folder that is reserved for this run until it is dropped. Folders made for a run that failed are removed again.
 pub struct Folder {
     path: PathBuf,
     results: Results,
@@ -129,7 +129,7 @@ impl Folder {
     ///
     /// - `results`: the files to be written to it.
     /// - `input`: the file the points came from, if any.
-    /// - `force`: replace a checkpoint and files not known to be ours.
+    /// - `force`: replace a checkpoint and files not known to be Lehr's.
     /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder is then no
     ///   obstacle.
     ///
@@ -232,8 +232,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes temporary files of processes that were ended before they could: `.NAME.PROCESS-NUMBER.tmp` for our
-    /// names, of processes that are no more. (If that cannot be found out, they stay: they are hidden and harmless.)
+    /// Removes temporary files of killed processes: `.NAME.PROCESS-NUMBER.tmp` for Lehr's names, of processes that no
+    /// longer exist. (If that cannot be found out, they stay: they are hidden and harmless.)
     fn sweep(&self) {
         let processes = Path::new("/proc");
         if !processes.join("self").exists() {
@@ -261,7 +261,7 @@ impl Folder {
         fs::read(self.path.join(results.voucher())).is_ok_and(|bytes| results.vouches(&bytes))
     }
 
-    /// The results of another command that are here, if one of their files has a name that is also ours.
+    /// The results of another command here, if one of their files has a name that this command also uses.
     fn other_results(&self) -> Option<Results> {
         let (own, is_ours) = (self.results, self.holds_our_results());
         Results::all().filter(|other| *other != own).find(|other| {

@@ -149,7 +149,7 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     })
 }
 
-/// Batches of standard input. Ctrl-C goes to every program of a pipe. The feeding process may have ended in the middle
+/// Batches of standard input. Ctrl-C reaches every program of a pipe. The feeding process may have ended in the middle
 /// of a row before this one learns of it.
 struct Pipe(Batches<'static>);
 

@@ -1,11 +1,11 @@
 //! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at
 //! once.
 //!
-//! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer
+//! The handler runs on its own thread, says it once and for all and puts a mark into a channel. The run's observer
 //! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No
-//! lock or atomic of ours is needed here. The end of standard input may be such a request too. If the program that
-//! started the command is killed, it cannot send a signal, but the system closes its files. A process that is ended at
-//! once leaves at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
+//! lock or atomic is needed here. The end of standard input may be such a request too. If the program that started the
+//! command is killed, it cannot send a signal, but the system closes its files. A process that is ended at once leaves
+//! at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
@@ -152,7 +152,7 @@ impl Signals {
         Ok(Self { heard })
     }
 
-    /// Elsewhere Ctrl-C is all that there is.
+    /// Elsewhere only Ctrl-C exists.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if the operating system refuses the handler.

@@ -19,7 +19,7 @@ use lehr_methods::numbers::{batches, counted, duration, grouped, quantity, signi
 pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
-/// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays
+/// Seconds between lines in a pipe, at first; later a twentieth of the elapsed time, so that a long run's log stays
 /// short.
 const LINE_SECONDS: f64 = 1.0;
 
@@ -143,7 +143,7 @@ impl Watch {
         self.saved
     }
 
-    /// Shows how far the run is, beside a bar or in a log.
+    /// Shows the progress of the run, with a bar or in a log.
     fn show(&mut self, progress: &Progress) {
         let now = self.run.seconds();
         let fraction = progress.fraction.unwrap_or(0.0).clamp(0.0, 1.0);

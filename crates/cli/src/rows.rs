@@ -1,5 +1,5 @@
-//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and puts the
-//! text where it belongs.
+//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and writes the
+//! text at its place.
 //!
 //! The bytes follow from the rows alone, whichever process writes them. The lead makes the file, under a temporary
 //! name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks
@@ -73,8 +73,8 @@ impl Lines<'_> {
 }
 
 /// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be sent. To be
-/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, on all ranks
-/// alike, if there was one.
+/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, the same on
+/// all ranks, if there was one.
 ///
 /// # Errors
 /// The errors of the ranks.

@@ -1,4 +1,4 @@
-//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a table beside.
+//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a separate table.
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -102,9 +102,10 @@ pub struct NumberFacts {
     pub mean: f64,
     /// The standard deviation, of the population.
     pub deviation: f64,
-    /// The mean cube of the standardised values: 0 where both sides are alike, above 0 with a long tail of large ones.
+    /// The mean cube of the standardised values: 0 for a symmetric distribution, above 0 with a long tail of large
+    /// ones.
     pub skewness: f64,
-    /// The same of the logarithms, where no value is below 0.
+    /// The same for the logarithms, if no value is below 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_skewness: Option<f64>,
     /// The number that is added before logarithms are taken. It is 0 where all values are above 0; else 1 for whole

@@ -25,7 +25,7 @@ use crate::error::quoted;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicates {
-    /// By distinct item, where it came up first; ascending.
+    /// By distinct item, its first occurrence; ascending.
     first: Vec<usize>,
     /// By given item, which distinct one it is.
     item_of: Vec<usize>,
@@ -50,7 +50,7 @@ impl Duplicates {
         Duplicates { first, item_of }
     }
 
-    /// For each distinct item, the given item where it came up first.
+    /// For each distinct item, the given item of its first occurrence.
     pub fn first(&self) -> &[usize] {
         &self.first
     }

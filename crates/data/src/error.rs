@@ -9,9 +9,9 @@
 //!
 //! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count.
 //! Python's messages count rows and columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of
-//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has a
-//! variant of its own in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's
-//! business: it asks [`Error::class`].
+//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has its
+//! own variant in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's business:
+//! it asks [`Error::class`].
 
 use std::fmt;
 use std::io;
@@ -236,7 +236,7 @@ pub enum Place {
 pub struct Column {
     /// Its place, counted from 0 (messages count it from 1).
     pub index: usize,
-    /// Its name, where it has one.
+    /// Its name, if it has one.
     pub name: Option<String>,
 }
 
@@ -320,8 +320,8 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// Like [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields
-    /// costs a count.
+    /// Like [`add`](Faults::add), but the fault is formatted only if it is kept: a file of a million bad fields costs a
+    /// count.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
@@ -440,7 +440,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A number as messages show it: with an exponent where it would be a line of zeros.
+/// A number as messages show it: with an exponent if it would otherwise be a line of zeros.
 ///
 /// # Example
 /// ```

@@ -190,7 +190,7 @@ impl Categories {
         self.codes.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
@@ -234,7 +234,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -251,7 +251,7 @@ impl Values {
     }
 }
 
-/// A time as text: `2024-02-29`, with hours and minutes where it is not midnight.
+/// A time as text: `2024-02-29`, with hours and minutes unless it is midnight.
 ///
 /// # Example
 /// ```

@@ -125,7 +125,7 @@ impl Incomplete {
         self
     }
 
-    /// Other values for the same cells, none of them infinite; gaps may only be where they were.
+    /// Other values for the same cells, none of them infinite; gaps may stay only where they were.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         debug_assert!(values.len() == self.values.len() && !values.iter().any(|value| value.is_infinite()));
         Incomplete { values, ..self.clone() }

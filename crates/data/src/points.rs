@@ -5,7 +5,7 @@
 //! another (row-major), so that a block of rows is one slice. The slice is in memory, or in a file for data larger than
 //! memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
 //!
-//! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
+//! Points do not know their origin except for the name that messages use. Reading is in [`crate::read`].
 
 use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;

@@ -209,7 +209,7 @@ pub struct Prepared {
     /// The rows, of those that are kept, that had no value in any column used. All that they have was filled, or they
     /// are all gaps.
     pub without_values: Vec<usize>,
-    /// Notes for the owner: texts that no feature knows, rows that were left out.
+    /// Notes for the owner: texts without a feature, rows that were left out.
     pub notes: Vec<String>,
 }
 
@@ -291,7 +291,7 @@ impl Preparation {
         self.laid_out(frame, false)
     }
 
-    /// The same of another table, such as next month's. A value that has no logarithm is a missing value there, with a
+    /// The same for another table, such as next month's. A value that has no logarithm is a missing value there, with a
     /// note: one customer without sales does not stop all others.
     ///
     /// # Errors
@@ -413,7 +413,7 @@ impl Preparation {
         Some(format!("{}{more} {verb} {noun}, which the first table did not have: not used", named.join(", ")))
     }
 
-    /// Texts that no feature knows, which are 0 in all features of their category.
+    /// Texts without a feature, which are 0 in all features of their category.
     fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
         let mut notes = Vec::new();
         for name in self.columns() {

@@ -70,7 +70,8 @@ pub use written::gap;
 
 /// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
-/// A column is given by its name or by its 0-based index as text; a name goes before an index of the same text.
+/// A column is given by its name or by its 0-based index as text; a name takes precedence over an index of the same
+/// text.
 ///
 /// # Example
 /// ```
@@ -336,8 +337,8 @@ pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Resu
     any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Rows that may have missing values, from a file as [`points`] reads it. A field that says that there is no value
-/// (empty, `NA`, `?`, …; NaN in an NPY array) is missing.
+/// Rows that may have missing values, from a file as [`points`] reads it. A field that marks a missing value (empty,
+/// `NA`, `?`, …; NaN in an NPY array) is missing.
 ///
 /// Columns and ids are chosen as there. Weights are not read: their column is left out.
 ///
@@ -470,7 +471,7 @@ struct SelectedColumns {
 }
 
 impl SelectedColumns {
-    /// Finds them among the columns that there are.
+    /// Finds them among the existing columns.
     ///
     /// # Errors
     /// Returns [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],

@@ -409,8 +409,8 @@ impl Moments {
     /// The weighted mean and population standard deviation of each column. No intermediate leaves the range of floats
     /// unless the result does.
     ///
-    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, however many
-    /// columns there are.
+    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, for any number
+    /// of columns.
     fn of(points: &Points) -> Vec<Self> {
         let (dimension, total) = (points.dimension(), points.total_weight());
         let rows = || points.values().chunks_exact(dimension).enumerate();

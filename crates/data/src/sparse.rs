@@ -135,7 +135,7 @@ impl Sparse {
     /// `rows` rows from triplets (row, column, value) in any order.
     ///
     /// # Errors
-    /// The same as for [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that there is not.
+    /// The same as for [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that does not exist.
     ///
     /// # Example
     /// ```

@@ -1,6 +1,6 @@
 //! Numbers that mean a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number where they have none. It is farther from all values than these are
+//! Instruments and old programs write such a number for a missing one. It is farther from all values than these are
 //! from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
 //! [`without_stand_ins`] makes gaps of it and reports it. A user who names the missing values has named all of them.
 
@@ -11,7 +11,7 @@ use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 /// Numbers that are known to be written where a value is missing; any other must show in two columns.
 const KNOWN: [f64; 12] =
     [-99.0, -999.0, -9999.0, -99_999.0, -999_999.0, 999.0, 9999.0, 99_999.0, 999_999.0, -99.9, -999.9, -9999.9];
-/// Different values that a column has beside it, at least.
+/// The least number of different values that a column has beside it.
 const OTHERS: usize = 10;
 
 /// The table with gaps in place of numbers that mean a missing value, and those numbers.

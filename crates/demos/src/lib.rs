@@ -6,7 +6,7 @@
 //! - [`results`]: which of several clusterings of census blocks is taken, as a service;
 //! - [`samples`]: the data that are built in, as a service.
 //!
-//! The command reads its arguments, runs this, and writes files: nothing here prints, or knows of a folder.
+//! The command reads its arguments, runs this, and writes files: nothing here prints, or uses a folder.
 #![forbid(unsafe_code)]
 
 pub mod application;

@@ -44,7 +44,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Counts of the best alignment that are wanted besides its score.
+/// Counts of the best alignment that are wanted in addition to its score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Nothing. Lanes are half as wide for that.

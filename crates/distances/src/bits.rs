@@ -163,7 +163,7 @@ fn last(counts: &[Counts], row: usize) -> &[u64] {
     counts.last().map_or(&[], |counts| &counts[row])
 }
 
-/// Rows by as many as are counted at a time; the last one again and again where there are no more.
+/// Rows by as many as are counted at a time; the last one is repeated when there are no more.
 pub(crate) fn in_turn(rows: Range<usize>) -> impl Iterator<Item = [usize; ROWS]> {
     rows.clone().step_by(ROWS).map(move |first| std::array::from_fn(|place| (first + place).min(rows.end - 1)))
 }

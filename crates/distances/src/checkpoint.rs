@@ -160,7 +160,7 @@ impl LogReader {
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
     }
 
-    /// The same of a log whose bytes are here: that of another process, say. Messages call it `path`.
+    /// The same for a log whose bytes are here: that of another process, for example. Messages call it `path`.
     ///
     /// # Errors
     /// The same as for [`LogReader::open`].

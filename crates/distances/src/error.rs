@@ -57,7 +57,7 @@ pub enum Error {
         /// The element.
         element: &'static str,
     },
-    /// The observer said stop; the finished part was offered to it just before.
+    /// The observer asked it to stop; the finished part was offered to it just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start again

@@ -71,7 +71,7 @@ precision!(f64, "f64");
 pub struct Half<T> {
     items: usize,
     schedule: Schedule,
-    /// By leaf, by step: the values of its tile, row after row; none where it has no tile.
+    /// By leaf, by step: the values of its tile, row after row; none if it has no tile.
     tiles: Vec<Vec<Vec<T>>>,
 }
 

@@ -3,7 +3,7 @@
 //! Items are cut into the leaves of [`Partition`], whose size depends on N alone. Half of all pairs of leaves say all;
 //! the usual triangle would give the first leaf all of them and the last one none. Here leaf I has the leaves I, I + 1,
 //! …, I + m / 2 of a *circle* of m leaves, as many as any other leaf. So equal runs of leaves are equal work for ranks,
-//! however many there are:
+//! for any number of ranks:
 //!
 //! ```text
 //!        0 1 2 3 4          leaf I and the leaf k further on: step k

@@ -7,8 +7,8 @@
 //! | [`import`] | checks a backup, and copies it into a new folder |
 //!
 //! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256.
-//! Copies appear by renaming the folder, all or nothing. A node that runs changes its files, so that it has to be
-//! stopped first; where it keeps data sets, that is found out.
+//! Copies appear by renaming the folder, all or nothing. A running node changes its files, so it has to be stopped
+//! first; if it keeps data sets, that is checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -134,7 +134,7 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
     if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
 }
 
-/// Copies the folder of a node into a backup, which must not be there yet. The node must not run meanwhile.
+/// Copies the folder of a node into a backup, which must not be there yet. The node must not run at the same time.
 ///
 /// # Errors
 /// The errors of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
@@ -326,7 +326,7 @@ fn copy(from: &Path, to: &Path, file: &str) -> Result<(), Error> {
     fs::copy(from.join(file), &target).and_then(|_| File::open(&target)?.sync_all()).map_err(disk)
 }
 
-/// Has a folder appear when all that is to be in it is there.
+/// Makes a folder appear when everything in it is complete.
 fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
     let is_free = match fs::read_dir(folder) {

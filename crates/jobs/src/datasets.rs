@@ -1,7 +1,8 @@
 //! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` has the code behind it.
 //!
 //! A data set is a [`Table`] with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
-//! root ([`Open`]), or whole from a service ([`Put`]). It goes out by its handle ([`Take`]) or in pieces of rows ([`Read`]).
+//! root ([`Open`]), or whole from a service ([`Put`]). It leaves by its handle ([`Take`]) or in pieces of rows
+//! ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -186,7 +187,7 @@ pub struct Upload {
     /// The expected number, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Their SHA-256, if that was said.
+    /// Their SHA-256, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Whether it may take the place of a data set of the same name.
@@ -217,7 +218,7 @@ pub struct Begin {
     /// Their SHA-256 in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -338,7 +339,7 @@ pub struct Open {
     /// The format of the file. Default: by the ending of its name.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,

@@ -254,7 +254,7 @@ fn matrix<T: Precision>(
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
-/// The pairs (0,1), (0,2), …, (1,2), …, as they are to be kept.
+/// The pairs (0,1), (0,2), …, (1,2), …, in their stored form.
 fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
     let items = half.items();
     let mut values = Vec::with_capacity(items * (items - 1) / 2);

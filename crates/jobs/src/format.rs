@@ -59,7 +59,7 @@ pub enum Form {
     Tsv,
     /// A table as people have it, of which all columns are kept: numbers as they are written (`1.818,99 €`), texts,
     /// dates and gaps. Text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects, Parquet or Arrow: which is found out. Jobs prepare it with `auto` and the options beside it.
+    /// objects, Parquet or Arrow: which is found out. Jobs prepare it with `auto` and the options in addition.
     Table,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,
@@ -89,7 +89,7 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, beside weights and ids. Default: all; of csv and tsv, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of csv and tsv, all of numbers.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: none, or the one that an Arrow file says.
     pub weights: Option<String>,
@@ -104,7 +104,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`].
@@ -414,7 +414,8 @@ pub enum RowFormat {
     Csv,
     /// An Arrow IPC stream.
     Arrow,
-    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is one of its own.
+    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is
+    /// separate.
     Npy,
 }
 

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The file of a log, in a folder of its own.
+/// The file of a log, in its own folder.
 const LOG: &str = "log";
 
 /// Seconds between two times that something is saved, unless the job stops.
@@ -69,7 +69,7 @@ impl Progress {
 /// The reason why a job is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Somebody wants it no more.
+    /// A client no longer wants it.
     Cancelled,
     /// The node ends; the next one continues.
     Interrupted,
@@ -249,7 +249,7 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Tells how far it is. Never waits: a report that comes before the one before it was taken in is forgotten for a later one.
+    /// Tells how far it is. Never waits: a newer report replaces one that has not been taken yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;

@@ -79,9 +79,9 @@ pub enum State {
     Done,
     /// It has no result; its fault says why.
     Failed,
-    /// Somebody wanted it no more.
+    /// A client no longer wanted it.
     Cancelled,
-    /// Its node ended while it ran; it continues by itself.
+    /// Its node ended while it ran; it continues automatically.
     Interrupted,
 }
 
@@ -335,7 +335,7 @@ pub struct Wait {
     pub body: WaitFor,
 }
 
-/// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
+/// Says that a job is no longer wanted. One that runs ends soon, and can be resumed.
 ///
 /// # Example
 /// See [`Jobs`] for how to call operations.

@@ -57,7 +57,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS: &'static [&'static str];
     /// The names of tables that it takes if they are there. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the tables that it gives, beside `model` ([`Outputs::model`]).
+    /// The names of the tables that it gives, in addition to `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
     /// Whether its jobs can run in processes that `mpiexec` starts. It must compute on [`Job::execution`], which then
     /// has the ranks of all processes, and make the same calls in each. The processes are of a program that knows the
@@ -66,13 +66,13 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// Its options. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
-    /// Everything that can be said against options before there are data, a line each. Default: nothing.
+    /// All faults of options that are known before there are data, one for each line. Default: nothing.
     fn check(options: &Self::Options) -> Vec<String> {
         let _ = options;
         Vec::new()
     }
 
-    /// Does it. Runs on a thread of its own, which may be held to some cores, and may start others.
+    /// Does it. Runs on its own thread, which may be held to some cores, and may start others.
     ///
     /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
     /// stopped, asked to save, and run again.
@@ -111,7 +111,7 @@ pub(crate) trait AnyMethod: Send + Sync {
     /// The same as for [`Options::read`].
     fn complete(&self, options: &Options) -> Result<Options, Fault>;
 
-    /// Everything that can be said against them.
+    /// All their faults.
     ///
     /// # Errors
     /// The same as for [`complete`](Self::complete).
@@ -232,7 +232,8 @@ impl Outputs {
         self
     }
 
-    /// Adds a model, which clients ask for with [`ModelOf`](crate::jobs::ModelOf): the table `model`, beside those that the method always gives.
+    /// Adds a model, which clients request with [`ModelOf`](crate::jobs::ModelOf): the table `model`, in addition to
+    /// those that the method always gives.
     ///
     /// # Errors
     /// Returns [`Failure::Internal`] for a model that JSON does not hold.
@@ -273,7 +274,7 @@ impl Outputs {
 pub enum Failure {
     /// It received a request to stop, and has saved its state to continue.
     Stopped,
-    /// Inputs or options cannot be meant: other ones may do.
+    /// Inputs or options are invalid: others may work.
     Input(String),
     /// The machine cannot: memory, threads, disk.
     Environment(String),
@@ -282,7 +283,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Inputs or options that cannot be meant.
+    /// Invalid inputs or options.
     ///
     /// # Example
     /// See [`Failure`].
@@ -318,7 +319,7 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be put together is the method's doing.
+/// A table that cannot be assembled is the method's fault.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {

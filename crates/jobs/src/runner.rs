@@ -1,4 +1,4 @@
-//! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes
+//! The runner of a method's service: starts the jobs of the document, on their own threads, and writes their outcomes
 //! into the document.
 //!
 //! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and set it
@@ -33,7 +33,7 @@ use crate::settings::{Settings, Spread};
 /// The wait before the service tries again to keep something that could not be kept.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The service's handle of its runner: when the last one of these goes, the runner ends.
+/// The service's handle of its runner: when the last one of these is dropped, the runner ends.
 #[derive(Debug)]
 pub(crate) struct Runner(Arc<Shared>);
 
@@ -189,7 +189,7 @@ impl Shared {
         self.table.lock().signals.insert(job.to_owned(), Signal::default());
     }
 
-    /// Has a run end that is wanted no more.
+    /// Ends a run that is no longer wanted.
     pub(crate) fn cancel(&self, job: &str) {
         if let Some(signal) = self.table.lock().signals.get(job) {
             signal.stop(Stop::Cancelled);

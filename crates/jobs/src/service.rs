@@ -420,7 +420,7 @@ impl MethodService {
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
     }
 
-    /// The text that a job gives beside its tables, and the data set that holds it.
+    /// The text that a job gives in addition to its tables, and the data set that holds it.
     async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
         let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;

@@ -70,7 +70,7 @@ pub(crate) struct Spread {
 }
 
 impl Settings {
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`], with everything that cannot.
@@ -117,7 +117,7 @@ impl Settings {
     /// The settings of a placement; `None` if it has none.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if that cannot be meant.
+    /// Returns [`Code::InvalidValue`] if that is invalid.
     pub(crate) fn of_placement(placement: &Placement) -> Result<Option<Self>, Fault> {
         if placement.told().is_none() && placement.own_cores().is_empty() {
             return Ok(None);

@@ -34,7 +34,7 @@ use crate::settings::Settings;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// The folder below which everything is kept. Default: none; all is gone with the process.
+    /// The folder below which everything is kept. Default: none; everything is lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub data_root: Option<PathBuf>,
@@ -81,7 +81,7 @@ impl Setup {
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if
-    /// its settings cannot be meant.
+    /// its settings are invalid.
     ///
     /// # Example
     /// See [`Setup`].

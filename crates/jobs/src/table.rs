@@ -203,7 +203,7 @@ impl Builder {
 }
 
 impl Table {
-    /// A table put together column by column.
+    /// A table that is assembled column by column.
     ///
     /// # Example
     /// See [`Table`].

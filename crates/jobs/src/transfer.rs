@@ -1,4 +1,4 @@
-//! Data sets on their way between nodes: whole where that is allowed, in pieces where they are large.
+//! Data sets between nodes: whole if that is allowed, in pieces if they are large.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
@@ -127,8 +127,7 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 }
 
 /// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. The array
-/// that a header of dissimilarities names is sent after the header, if it is beside it and not in the same file
-/// already.
+/// that a header of dissimilarities names is sent after the header, if it is in a separate file.
 ///
 /// # Errors
 /// Returns [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called

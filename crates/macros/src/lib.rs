@@ -2,8 +2,8 @@
 //! contains.
 //!
 //! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how their parts are
-//! called; `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works. `Operation` makes a
-//! struct an operation of a service: `operation.rs`.
+//! called; `one_queue.rs` and `split.rs` write the two modes. This crate does not know how a port works. `Operation`
+//! makes a struct an operation of a service: `operation.rs`.
 #![forbid(unsafe_code)]
 
 mod one_queue;

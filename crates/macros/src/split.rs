@@ -44,7 +44,7 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
             /// Posts a message to the port of its variant.
             ///
             /// # Errors
-            /// The message, put together again, if that port refuses it.
+            /// The message, reassembled, if that port refuses it.
             #visibility fn post(
                 &self,
                 message: #name #arguments,

@@ -10,7 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Result};
 pub(crate) enum Mode {
     /// All in one queue, in order of arrival.
     OneQueue,
-    /// Each kind in a port of its own.
+    /// Each kind in its own port.
     Split,
 }
 
@@ -123,7 +123,7 @@ impl<'a> Variant<'a> {
         Ok(Self { name, snake, field, payload, pattern, parts })
     }
 
-    /// `post_add` and the like.
+    /// `post_add` and similar ones.
     pub(crate) fn method(&self, verb: &str) -> Ident {
         format_ident!("{verb}_{}", self.snake, span = self.name.span())
     }

@@ -58,13 +58,13 @@ pub struct MatrixWords {
 pub struct RowsWords {
     /// Before the columns that were taken: `a map of`.
     pub columns_taken: &'static str,
-    /// Whether it takes rows of bits and sparse rows beside rows of numbers.
+    /// Whether it takes rows of bits and sparse rows in addition to rows of numbers.
     pub takes_bits_and_sparse: bool,
     /// How missing values are handled; `None` where rows with such are refused.
     pub missing: Option<Missing>,
     /// Whether automatic preparation sets isolated rows aside.
     pub sets_aside: bool,
-    /// The reason why positions on a sphere are not for it; nothing where they are.
+    /// The reason why it does not take positions on a sphere; nothing if it does.
     pub not_on_sphere: Option<NotOnSphere>,
 }
 

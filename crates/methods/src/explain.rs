@@ -71,7 +71,7 @@ pub struct Mark {
     pub level: Option<String>,
     /// The mean in the cluster (of logarithms the geometric mean; of dates seconds since 1970); of a text its share.
     pub inside: f64,
-    /// The same of all rows that are in a cluster.
+    /// The same for all rows that are in a cluster.
     pub overall: f64,
     /// The difference in standard deviations of a normal distribution, above 0 if there is more inside.
     pub test_value: f64,

@@ -40,8 +40,8 @@ pub struct About {
     pub result: &'static str,
     /// The default folder for its results.
     pub folder: &'static str,
-    /// The files that the command writes, in the order in which they appear. The last one says that the others are
-    /// ours.
+    /// The files that the command writes, in the order in which they appear. The last one shows that the others are
+    /// Lehr's.
     pub files: &'static [&'static str],
     /// The figures that the last line of a run does not name.
     pub untold: &'static [&'static str],

@@ -128,7 +128,7 @@ impl ModelFile {
         }
     }
 
-    /// The same of positions on the sphere, whose columns are longitude and latitude in degrees.
+    /// The same for positions on the sphere, whose columns are longitude and latitude in degrees.
     pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
         let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
         Self { lonlat: true, ..Self::new(columns, same, model) }

@@ -31,7 +31,7 @@ pub struct OptionOf {
     pub name: String,
     /// The kind of its value.
     pub kind: Kind,
-    /// The default; null where it depends on the data.
+    /// The default; null if it depends on the data.
     pub default: Value,
     /// A null default in words.
     pub default_text: Option<String>,
@@ -45,7 +45,7 @@ pub struct OptionOf {
     pub conflicts: Option<String>,
     /// The command's name for the value.
     pub value_name: Option<String>,
-    /// Python's name for it, where scikit-learn has a name of its own.
+    /// Python's name for it, if scikit-learn has its own name.
     pub python: Option<String>,
     /// Its former name, and today's value for each former one, as JSON writes it. Values that are not there are today's.
     pub formerly: Option<(String, Options)>,
@@ -95,7 +95,7 @@ impl OptionOf {
         self.kind == Kind::Flag && self.default == Value::Bool(false)
     }
 
-    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing where anything goes.
+    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing if any value is allowed.
     pub fn range(&self) -> Option<String> {
         match self.kind {
             Kind::Count { least, most: Some(most) } => Some(format!("{least} to {most}")),
@@ -221,7 +221,8 @@ fn formerly(schema: &Value) -> Option<(String, Options)> {
 
 /// Options by the names and with the values of today, where some are given as they were called before.
 ///
-/// A former name beside that of today stays, for [`faults`] to find. The same holds for a value that never was one.
+/// A former name remains beside the present one, so that [`faults`] finds it. The same holds for a value that never was
+/// one.
 ///
 /// # Example
 /// ```

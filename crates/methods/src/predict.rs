@@ -20,7 +20,7 @@ pub enum Refusal {
         /// The input that was given.
         found: String,
     },
-    /// They are, and cannot be meant.
+    /// They exist, and are invalid.
     Data(lehr_data::Error),
     /// The method refuses them.
     Mining(lehr_mining::Error),

@@ -1,4 +1,4 @@
-//! The rows of a table as a method takes them, and the way back to the columns that a person knows.
+//! The rows of a table as a method takes them, and the way back to the user's columns.
 //!
 //! A method sees points and squared distances, nothing else. Here a table becomes those points: positions on the sphere
 //! in km, or scaled columns. Centres, spreads and temperatures become values in the units of the table.
@@ -217,7 +217,7 @@ impl Rows {
         DataFrame::new(table.name(), columns.collect()).ok().map(Cow::Owned)
     }
 
-    /// A table with a line for each row, and the columns that were read behind its own. A column that is called as one
+    /// A table with a line for each row, and the columns that were read behind its own. A column with the name of one
     /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
     ///
     /// # Panics

@@ -7,7 +7,7 @@ use std::ops::Range;
 use lehr_data::write::csv;
 use lehr_mining::vector::OUTLIER;
 
-/// The label of a row that has no value at all, of which nothing can be said: an empty cell.
+/// The label of a row without any value: an empty cell.
 pub const UNLABELLED: u32 = u32::MAX - 1;
 
 /// A column of a table of results.
@@ -51,7 +51,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -2,7 +2,7 @@
 //!
 //! Every annealed method is a `System` to this loop. It has components that can be relaxed at a temperature. The loop
 //! queries the stability of each of them, and tells it to divide or merge them. The loop decides when, never how; it
-//! knows neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole
+//! does not know rows or ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole
 //! family.
 //!
 //! The policy has three rules. Coinciding components are merged *before* stability is computed, because copies would
@@ -106,7 +106,7 @@ pub(crate) trait System: Send {
         temperature: f64,
         tolerance: f64,
     ) -> impl Future<Output = Result<Relaxed, Error>> + Send;
-    /// Measures the system where it is, and how stable each component is.
+    /// Measures the present system, and the stability of each component.
     fn measure(
         &mut self,
         rounds: &mut dyn Rounds,

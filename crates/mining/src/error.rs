@@ -140,7 +140,7 @@ pub enum Error {
         /// A hint at a cure.
         cure: &'static str,
     },
-    /// The observer said stop; it was handed the checkpoint just before.
+    /// The observer asked it to stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint was written for other data: resume with those data, or start again from the beginning.

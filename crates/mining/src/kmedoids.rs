@@ -45,7 +45,7 @@ impl Resumable for Parameters {
 ///
 /// # Errors
 /// The errors of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];
-/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```

@@ -158,8 +158,8 @@ impl<T: Real> Matrix<'_, T> {
 }
 
 /// The rule of all methods of dissimilarities where pairs are missing: a chain of pairs must tie each item to all
-/// others. Otherwise the position of one part beside another would be chance. Items of weight 0 need one pair with an
-/// item that has weight.
+/// others. Otherwise the relative position of the parts would be chance. Items of weight 0 need one pair with an item
+/// that has weight.
 ///
 /// # Errors
 /// Returns [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].

@@ -1,4 +1,4 @@
-//! The memory that a run takes beside its rows, compared with the machine's before anything is computed.
+//! The memory that a run takes in addition to its rows, compared with the machine's before the computation.
 //!
 //! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
 //! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.

@@ -91,7 +91,7 @@ pub fn cluster(
 }
 
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
-/// beginning: the earlier part is read again, to see that it is the same, and not gone over.
+/// beginning: the earlier part is read again, to check that it is the same, but not processed again.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for

@@ -52,7 +52,7 @@ impl Resumable for Parameters {
 ///
 /// # Errors
 /// The errors of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if
-/// the observer said stop (it has the checkpoint then).
+/// the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```

@@ -1,6 +1,6 @@
 //! The one place where methods meet ranks: the form of a round, its runner, how a program is driven.
 //!
-//! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
+//! Nothing else in this crate uses ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 
 mod alone;
 mod cancellable;

@@ -120,8 +120,8 @@ impl<T: Real> Rows<T> {
         Self::laid_out(input, cost, &[], threads)
     }
 
-    /// The same in a unit in which other positions, row after row, are not far either. Rows that are near each other
-    /// may be far from them, and the squares of their distances must be finite.
+    /// The same in a unit in which other positions, row after row, are not far away either. Rows that are near each
+    /// other may be far from them, and the squares of their distances must be finite.
     ///
     /// # Errors
     /// The same as for [`Rows::new`], of these positions too.

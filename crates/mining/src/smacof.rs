@@ -1,9 +1,9 @@
 //! Multidimensional scaling by majorisation: items placed in few dimensions so that distances say dissimilarities.
 //!
-//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, items that stay where they are, and annealed
-//! targets (DA-SMACOF). [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over
-//! another. [`Shepard`] and [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once,
-//! as compact as it is stored. `docs/design/smacof.md`.
+//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, fixed items, and annealed targets (DA-SMACOF).
+//! [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over another. [`Shepard`] and
+//! [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once, as compact as it is
+//! stored. `docs/design/smacof.md`.
 
 mod align;
 mod classical;
@@ -49,7 +49,7 @@ impl Resumable for Parameters {
 ///
 /// # Errors
 /// The errors of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties
-/// together; [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// together; [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```

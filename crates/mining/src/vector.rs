@@ -65,8 +65,8 @@ impl Checkpoint {
 /// result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the
-/// checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer asked it to stop (it has
+/// the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -83,10 +83,10 @@ impl Checkpoint {
 ///
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few
 /// dimensions. Then comes the search by swaps: some K trials to some tens of iterations each. In up to 16 dimensions a
-/// trial goes over the leaves near the moved centres, beyond over all points. If clusters lie far apart the search ends
-/// after one look; `patience` 0 skips it. For rows of bits a pass takes N x K x (set bits) additions, twice, in place
-/// of N x K x D multiply-adds. For sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x D
-/// additions for each of some hundred leaves. Memory: the points, and a copy of them in the requested precision. For
+/// trial passes over the leaves near the moved centres, beyond over all points. If clusters lie far apart the search
+/// ends after one look; `patience` 0 skips it. For rows of bits a pass takes N x K x (set bits) additions, twice, in
+/// place of N x K x D multiply-adds. For sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x
+/// D additions for each of some hundred leaves. Memory: the points, and a copy of them in the requested precision. For
 /// bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and cluster. For
 /// sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about

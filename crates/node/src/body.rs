@@ -40,7 +40,7 @@ pub(crate) enum Answer {
     Whole(Option<Bytes>),
     /// A long document, which is minded on its way.
     Pieces(Pieces),
-    /// Events, until their sender goes.
+    /// Events, until their sender is dropped.
     Events(Receiver<Bytes>),
 }
 

@@ -1,9 +1,9 @@
 //! The other side of the edge: services of another node, as links for references.
 //!
 //! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order of the calls, and
-//! the edge admits those of one connection to one service in that order. Before a proxy that speaks only HTTP/1.1, each
-//! request has a connection of its own. Requests that are sent at once then have no order. A connection that breaks is
-//! made again with the next request. A request under way is sent again only if that is harmless.
+//! the edge admits those of one connection to one service in that order. Behind a proxy that speaks only HTTP/1.1, each
+//! request has its own connection. Requests that are sent at once then have no order. A connection that breaks is made
+//! again with the next request. A request under way is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -104,7 +104,7 @@ impl Trusting {
     }
 }
 
-/// A node: how it is spoken to, and where it is.
+/// A node: its protocol, and its address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Origin {
     is_tls: bool,
@@ -209,7 +209,7 @@ impl Client {
     /// [`Host::reach_by`](lehr_services::Host::reach_by).
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the address cannot be meant.
+    /// Returns [`Code::InvalidValue`] if the address is invalid.
     ///
     /// # Example
     /// ```
@@ -455,7 +455,7 @@ impl HttpLink {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends the next requests on a connection of its own. Requests under way keep the connection that they have.
+    /// Sends the next requests on its own connection. Requests under way keep the connection that they have.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);

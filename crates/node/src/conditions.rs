@@ -18,7 +18,7 @@ pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
     Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
 }
 
-/// The tags of one header, however many lines it has.
+/// The tags of one header, on any number of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     /// `*`: any version.

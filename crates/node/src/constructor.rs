@@ -105,7 +105,7 @@ pub struct Create {
 }
 
 impl Create {
-    /// A service of this kind at this path, with the partners that it finds by itself.
+    /// A service of this kind at this path, with the partners that it finds itself.
     ///
     /// # Example
     /// See [`Constructor`].

@@ -71,7 +71,7 @@ pub(crate) struct Source<Still> {
 }
 
 /// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when
-/// the client goes, or does not take all events sent to it, or no source is left.
+/// the client disconnects, or does not take all events sent to it, or no source is left.
 pub(crate) fn stream<Still>(
     refused: Vec<(String, Fault)>,
     sources: Vec<Source<Still>>,

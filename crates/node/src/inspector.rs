@@ -69,7 +69,7 @@ pub struct Seen {
     pub jobs_queued: usize,
     /// Tasks that have not ended.
     pub tasks: usize,
-    /// Timers that have not gone off.
+    /// Timers that have not fired.
     pub timers: usize,
 }
 

@@ -131,7 +131,7 @@ impl Log {
     /// Lines that pass these filters go to `sink`, one at a time, without a line break.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with every filter that cannot be meant.
+    /// Returns [`Code::InvalidValue`], with every invalid filter.
     ///
     /// # Example
     /// See [`Log`].

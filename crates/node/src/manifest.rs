@@ -82,7 +82,7 @@ pub struct ServiceRecord {
     /// (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that are to be ready before it starts, beside its partners.
+    /// Services that must be ready before it starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// The cores that it has, by number; none: it runs where the node does.
@@ -121,7 +121,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ServiceRecord {
-    /// A service of this kind, with nothing said about it.
+    /// A service of this kind, without settings.
     ///
     /// # Example
     /// See [`ServiceRecord`].

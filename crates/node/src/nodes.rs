@@ -1,9 +1,9 @@
 //! The nodes that this node knows: their services, as long as their leases last.
 //!
 //! A node that has the address of another follows that node's directory, and asks it for a sign of life three times a
-//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed it is *gone*
-//! and so are its services. When it answers again it is *up*, with the services that it has then. Times are those of
-//! the host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
+//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed, it and its
+//! services are *gone*. When it answers again it is *up*, with the services that it has then. Times are those of the
+//! host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
 //!
 //! A node reports about another only news that it has heard; there is no agreement between them. Two sides of a partition
 //! each keep themselves and lose the other.
@@ -93,7 +93,7 @@ pub struct Join {
     pub address: String,
 }
 
-/// Follows it no more.
+/// Stops following it.
 ///
 /// # Example
 /// See [`Joining`].
@@ -442,7 +442,7 @@ impl Follower {
         }
     }
 
-    /// Hears of the node's services until it does not answer any more, and says why.
+    /// Follows the node's services until it no longer answers, and says why.
     async fn listen(
         &self,
         directory: &Reference<Directory>,

@@ -12,7 +12,7 @@ const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation
 /// The time that a browser may remember the answer, in seconds.
 const REMEMBERED: u64 = 600;
 
-/// The origins whose pages may ask a node, beside its own.
+/// The origins whose pages may call a node, in addition to its own.
 ///
 /// # Example
 /// ```

@@ -110,7 +110,7 @@ impl Rule {
 }
 
 impl Policy {
-    /// Reads a policy from JSON, and looks whether it can be meant.
+    /// Reads a policy from JSON, and checks it.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`], with everything that cannot.

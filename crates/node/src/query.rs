@@ -1,4 +1,4 @@
-//! The fields of an operation beside its body: in the query of the address, or in a form.
+//! The fields of an operation in addition to its body: in the query of the address, or in a form.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

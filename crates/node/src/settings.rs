@@ -29,7 +29,7 @@ pub struct Settings {
     pub address: SocketAddr,
     /// The rights of callers. Default: none, which is for loopback only: everybody may do everything.
     pub policy: Option<Policy>,
-    /// Origins whose pages may ask it, beside its own. Default: none.
+    /// Origins whose pages may call it, in addition to its own. Default: none.
     pub origins: Origins,
     /// The reverse proxies before it, whose word on the address of a client counts. Default: none.
     pub proxies: Vec<Network>,
@@ -167,11 +167,11 @@ impl Settings {
         }
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
     /// Returns [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without
-    /// one; [`Code::InvalidValue`] with every number that cannot be meant.
+    /// one; [`Code::InvalidValue`] with every invalid number.
     ///
     /// # Example
     /// See [`Settings`].

@@ -1,7 +1,7 @@
 //! Rows of tables as files: `Accept: text/csv` in the place of a document with the text inside.
 //!
 //! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of
-//! which is filled. So nothing below knows of it.
+//! which is filled. So nothing below depends on it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -114,7 +114,7 @@ impl Answered {
         Ok(Some(self.to))
     }
 
-    /// Adds a piece, and says where it begins.
+    /// Adds a piece, and returns its offset.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
         let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the form asked for");
         let piece: Value = Format::Json.decode(piece)?;

@@ -1,7 +1,7 @@
 //! The amount of answers that is kept until clients take it: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, because they are there once. The cost of each answer beside its
-//! bytes is counted for each.
+//! Bytes that several answers share are counted once, because they are there once. The cost of each answer in addition
+//! to its bytes is counted for each.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ impl Unsent {
         self.held.lock().bytes
     }
 
-    /// Counts a body. One always fits, however long it is, or it could never be read.
+    /// Counts a body. One always fits, of any length, because it could never be read otherwise.
     fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
         let (key, length) = (body.as_ptr().addr(), body.len());
         let mut held = self.held.lock();

@@ -131,7 +131,7 @@ impl<T: Real> SoftBitCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -221,7 +221,7 @@ impl<T: Real> HardBitCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -94,8 +94,8 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k)
-    /// / 2`.
+    /// Adds a component. `log_factor` is the part of its score in addition to the squared distance: `ln P_k - ln det(2
+    /// pi S_k) / 2`.
     ///
     /// # Panics
     /// Panics if `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
@@ -112,7 +112,7 @@ impl<T: Real> Components<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }

@@ -52,7 +52,7 @@ pub struct Configuration<'a, T: Real> {
     pub first: usize,
 }
 
-/// Compiled for: all pairs alike, and any other [`Weighing`].
+/// Compiled for: all pairs equal, and any other [`Weighing`].
 const EQUAL: usize = 0;
 const WEIGHTED: usize = 1;
 

@@ -51,9 +51,9 @@ pub trait Real:
     type Line: Line<Number = Self>;
     /// The distance from 1 to the next number.
     const EPSILON: f64;
-    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing beside 1. It is
-    /// large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost a
-    /// hundred cycles each.
+    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing compared with 1.
+    /// It is large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost
+    /// a hundred cycles each.
     const LEAST_EXPONENT: Self;
     /// 1.5 times two to the number of bits of the fraction. Adding it rounds to a whole number, which is then in the
     /// low bits of the sum.

@@ -92,7 +92,7 @@ impl<T: Real> HardCenters<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }

@@ -89,7 +89,7 @@ impl<T: Real> SoftCenters<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }

@@ -108,7 +108,7 @@ impl<T: Real> SoftSparseCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -163,7 +163,7 @@ impl<T: Real> HardSparseCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }

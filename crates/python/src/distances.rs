@@ -104,7 +104,7 @@ fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     })
 }
 
-/// Whether options can be meant of items.
+/// Whether options suit the items.
 fn check(options: &Options, items: &Items) -> PyResult<()> {
     let faults = [options.faults(), options.suits(items.kind()).err().into_iter().collect()].concat();
     faults.first().map_or(Ok(()), |fault| Err(told(fault)))

@@ -41,7 +41,7 @@ macro_rules! checkpoints {
 
 checkpoints! { vector kmeans minibatch mixture gtm pairwise smacof }
 
-/// An estimator's request beside its data, `lehr._progress.Run`.
+/// An estimator's request in addition to its data, `lehr._progress.Run`.
 #[derive(FromPyObject)]
 pub(crate) struct Run<'py> {
     /// The method's parameters as JSON.

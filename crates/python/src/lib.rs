@@ -1,4 +1,4 @@
-//! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
+//! The Rust extension of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
 //!
 //! Nothing is computed here and nothing is decided. Estimators, their names and their documentation are in
 //! `python/lehr`, methods in the crates below. Here is only the translation between them:

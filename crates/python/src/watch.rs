@@ -1,4 +1,4 @@
-//! A method at work on a thread of its own, and the Python thread that waits for it.
+//! A method at work on its own thread, and the Python thread that waits for it.
 //!
 //! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread
 //! that called `fit`. So the work goes to another thread, and this one waits without holding the interpreter. It wakes

@@ -352,7 +352,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the complete frames of a source, however they came.
+    /// Hands out the complete frames of a source, on any way.
     fn hand_out(&mut self, source: usize) -> Result<(), Error> {
         while self.hand_out_far(source)? {
             let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
@@ -395,8 +395,8 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are
-    /// dropped. Waits for the other processes to come here too.
+    /// Ends the traffic: every process has sent all its frames, and all have reported so. Frames that arrive meanwhile
+    /// are dropped. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;

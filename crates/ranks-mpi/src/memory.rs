@@ -29,7 +29,7 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps memory that is not used any more, if it is worth it.
+    /// Keeps unused memory, if it is worth it.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;

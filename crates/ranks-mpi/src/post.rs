@@ -38,7 +38,7 @@ pub(crate) struct Counter {
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
     /// Reports, verdicts and words, in the order of their coming.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
-    /// The reason why nothing comes any more.
+    /// The reason why no more frames come.
     broken: Option<Error>,
 }
 
@@ -194,7 +194,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Puts one frame where it belongs.
+    /// Delivers one frame to its destination.
     fn sort(&mut self, process: usize, source: usize, trailer: Trailer, bytes: Vec<u8>) -> Result<(), Error> {
         let Trailer { run, context, tag, receipt, kind, .. } = trailer;
         if run > self.run {

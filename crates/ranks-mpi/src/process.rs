@@ -162,7 +162,8 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have said the reason.
+    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have reported the
+    /// reason.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

@@ -27,7 +27,7 @@ impl Process {
     ///
     /// # Errors
     /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as
-    /// [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for a number of ranks that cannot be;
+    /// [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for an impossible number of ranks;
     /// [`Error::Transport`] if MPI fails.
     ///
     /// # Panics

@@ -80,7 +80,7 @@ impl Communicator {
     /// names the ranks and their calls. Costs size² small messages a collective; between threads nothing, because there
     /// the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
-    /// Off at first. Switch it on all your ranks alike; duplicates and parts made later have it too.
+    /// Off at first. Switch it on equally on all your ranks; duplicates and parts made later have it too.
     ///
     /// # Example
     /// ```

@@ -286,8 +286,8 @@ impl Default for Execution {
     }
 }
 
-/// Runs a method over `rows` rows under an engine, on a dispatcher of its own. Returns the lead's result; in each
-/// process of a job, that of its first rank.
+/// Runs a method over `rows` rows under an engine, on its own dispatcher. Returns the lead's result; in each process of
+/// a job, that of its first rank.
 ///
 /// Your program may borrow, because your thread sleeps meanwhile.
 ///

@@ -113,7 +113,7 @@ impl Communicator {
     /// Makes communicators of parts of the ranks. All ranks with the same `color` are in one, numbered by `key` and,
     /// among equal keys, by their numbers here. A rank that gives none is in no group.
     ///
-    /// The new communicator lives by itself: this one may be dropped.
+    /// The new communicator is independent: this one may be dropped.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].

@@ -61,7 +61,7 @@ pub struct Iterated<S> {
     pub state: S,
     /// The number of rounds.
     pub rounds: usize,
-    /// Whether the method said that it had converged, and not the limit that it was enough.
+    /// Whether the method reported that it had converged, rather than reaching the limit.
     pub has_converged: bool,
 }
 

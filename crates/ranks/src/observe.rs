@@ -47,7 +47,7 @@ impl Progress {
 pub enum Control {
     /// Go on.
     Continue,
-    /// Stop at once: the run hands over its checkpoint, if it has one, and ends with its method's error `Stopped`.
+    /// Stop at once: the run passes on its checkpoint, if it has one, and ends with its method's error `Stopped`.
     Stop,
 }
 
@@ -78,10 +78,10 @@ pub trait Observer: Send {
         Control::Continue
     }
 
-    /// Gets, after each step, all that is needed to resume from here.
+    /// Gets, after each step, everything that is needed to resume from here.
     ///
     /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always
-    /// after it said [`Control::Stop`].
+    /// after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
@@ -168,14 +168,14 @@ impl dyn AnyCheckpoint {
     }
 }
 
-/// Says whether a run is to be given up at once, in the middle of a pass over its rows.
+/// Says whether to give a run up at once, in the middle of a pass over its rows.
 ///
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
 /// interrupt ([`Observer::interrupt`]), the run asks that before each leaf of rows (some hundreds to thousands of
 /// them). It leaves out the rest of the pass, and the step counts as never begun. It gives its observer the
 /// checkpoint from before that step; a run that resumes from there ends with the same bits. Before the first step there
-/// is nothing to resume from, because the run is still finding out where it begins. It is given up all the same, and
-/// gives no checkpoint.
+/// is nothing to resume from, because the run is still finding its start. It is given up all the same, and gives no
+/// checkpoint.
 ///
 /// # Example
 /// ```
@@ -203,7 +203,7 @@ impl Interrupt {
         Self(Arc::new(is_asked))
     }
 
-    /// Whether the run is to be given up.
+    /// Whether to give the run up.
     ///
     /// # Example
     /// See [`Interrupt`].

@@ -199,7 +199,7 @@ impl Communicator {
         Ok(Status { source: from, tag, bytes: found })
     }
 
-    /// Waits for the first message that will do, and gives its values and where it came from.
+    /// Waits for the first message that matches, and returns its values and its source.
     ///
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///

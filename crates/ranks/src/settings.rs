@@ -16,8 +16,8 @@ pub enum Order {
     /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
     #[default]
     Fixed,
-    /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are
-    /// associative and commutative, or that the difference does not matter. The bits depend on the number of ranks.
+    /// The cheapest order: each rank combines its own leaves and passes one partial on. Declares that the operations
+    /// are associative and commutative, or that the difference does not matter. The bits depend on the number of ranks.
     Any,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct Settings {
 }
 
 impl Communicator {
-    /// The order in which reductions are combined. Set it on all your ranks alike.
+    /// The order in which reductions are combined. Set it equally on all your ranks.
     ///
     /// # Example
     /// ```

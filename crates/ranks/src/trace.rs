@@ -1,7 +1,7 @@
 //! A trace of each rank over time, for a viewer: computing, waiting for others, the rest of a communication.
 //!
-//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of
-//! its own. It notes every collective and every receive with its name, and within it the time in which the rank waited.
+//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
+//! track. It notes every collective and every receive with its name, and within it the time in which the rank waited.
 //! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!

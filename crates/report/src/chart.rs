@@ -464,7 +464,7 @@ impl Chart {
     }
 }
 
-/// A bar of colours with its ticks; the answer is where it ends.
+/// A bar of colours with its ticks; the answer is its end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),

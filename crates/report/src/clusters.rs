@@ -65,7 +65,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own.
+/// The picture as a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();

@@ -134,7 +134,7 @@ impl Format {
         }
     }
 
-    /// Whether a file with these first bytes is a drawing of ours.
+    /// Whether a file with these first bytes is a drawing of Lehr.
     pub fn is_ours(self, head: &[u8]) -> bool {
         match self {
             Format::Svg => head.starts_with(svg::HEAD.as_bytes()),

@@ -22,8 +22,8 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// All of them as JSON that cannot end its script element. They are megabytes, so that they are not copied where
-    /// they need not be.
+    /// All of them as JSON that cannot end its script element. They are megabytes, so they are copied only if
+    /// necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // A text that grows takes twice its room.

@@ -37,7 +37,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own: rows coloured by the first column.
+/// The picture as a separate file: rows coloured by the first column.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let rows = drawn_rows(space.len());
     let latent = model.map.latent();

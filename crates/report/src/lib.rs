@@ -75,7 +75,7 @@ pub struct Subject<'a> {
     pub about: &'a str,
 }
 
-/// The page of a method: its own where it has one, else its figures and tables.
+/// The page of a method: its own if it has one, else its figures and tables.
 ///
 /// # Panics
 /// Panics if the result is not of these data.
@@ -132,7 +132,7 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     }
 }
 
-/// The picture of a method as a file of its own: points, a map or a matrix; `None` for a method that has none.
+/// The picture of a method as a separate file: points, a map or a matrix; `None` for a method that has none.
 ///
 /// # Panics
 /// Panics if the result is not of these data.

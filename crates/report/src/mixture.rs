@@ -52,7 +52,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own.
+/// The picture as a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let (picture, outlines) = drawn(space, &model.mixture);
     let rows = rows_of_each(model);

@@ -116,13 +116,13 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     finish(run, &headline, lead, &map.warnings, main, figures)
 }
 
-/// The matrix of a pairwise clustering as a file of its own.
+/// The matrix of a pairwise clustering as a separate file.
 pub fn clusters_drawing(run: &Run<'_>, matrix: &Matrix, model: &Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// The matrix of clusters about medoids as a file of its own.
+/// The matrix of clusters about medoids as a separate file.
 pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
@@ -140,7 +140,7 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// The map as a file of its own, coloured by the classes of its items if they are known, and else by their stress.
+/// The map as a separate file, coloured by the classes of its items if they are known, and else by their stress.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);

@@ -1,4 +1,4 @@
-//! The points of a page: the name of each, its values, and where it is drawn.
+//! The points of a page: the name of each, its values, and its position.
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;

@@ -100,7 +100,7 @@ pub trait Branch: sealed::Sealed + Unpin {
     fn port(&self) -> &Port<Self::Item>;
     /// The number of items that it asks for.
     fn needed(&self) -> usize;
-    /// The same part with a port of its own, for a task.
+    /// The same part with its own port, for a task.
     #[doc(hidden)]
     type Owned: Branch<Item = Self::Item, Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]

@@ -1,14 +1,14 @@
-//! The chain of handlers that wait for one another, kept so that a call which could never be answered fails.
+//! The chain of handlers that wait for one another, kept so that a call fails if it could never be answered.
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An
 //! interleave that is called by a chain which already runs in it would make the chain wait for itself. The interleave
-//! knows so at once, when the request is posted, under the lock under which the chain's operation would end. So the
+//! detects this at once, when the request is posted, under the lock under which the chain's operation would end. So the
 //! answer does not depend on timing.
 //!
 //! Only requests carry a chain. A handler's posts that await no answer wait their turn like anything else, because
 //! nothing in the chain waits for them. The same holds for the requests of a task that it spawns. (A handler that
-//! awaits such a task, or an answer that comes by a port of its own, is not seen.)
+//! awaits such a task, or an answer that comes by its own port, is not seen.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};

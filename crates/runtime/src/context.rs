@@ -6,7 +6,7 @@
 //! they happen in; nothing else does.
 //!
 //! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation,
-//! error sink and trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
+//! error sink and trace always cross; baggage only if it is marked [`Inheritance::Crosses`].
 //!
 //! A program that never makes a context pays one predicted branch per post and per poll. Read next:
 //! `context/current.rs` (entering and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the

@@ -1,9 +1,9 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
 //! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
-//! steals. A woken task goes to the queue of the worker that wakes it. Therefore a conversation stays on one core until
-//! another core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a
-//! sleeping core costs tens of microseconds, and finding a message a tenth of one.
+//! steals. A woken task is queued at the worker that wakes it. Therefore a conversation stays on one core until another
+//! core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a sleeping core
+//! costs tens of microseconds, and finding a message a tenth of one.
 //!
 //! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
 //! are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next: `dispatch/worker.rs`,
@@ -733,7 +733,7 @@ impl Shared {
         self.sleep.notify_near(current.looks.get(), || current.local.len());
     }
 
-    /// Queues work: on the calling worker if it is ours, else for everybody.
+    /// Queues work: on the calling worker if it belongs to this dispatcher, else for all workers.
     #[inline]
     pub(crate) fn push(&self, job: Job) {
         with_current(|current| match current {

@@ -14,7 +14,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PostError<T> {
-    /// The item that was to be posted, untouched.
+    /// The item that could not be posted, unchanged.
     pub item: T,
     /// The reason why it was refused.
     pub reason: Reason,
@@ -103,7 +103,7 @@ pub enum ReceiveErrorKind {
         /// The port's name.
         port: String,
     },
-    /// The predicate panicked when it was shown an item. The item stays where it was.
+    /// The predicate panicked when it was shown an item. The item remains in its place.
     Predicate {
         /// The port's name.
         port: String,

@@ -91,7 +91,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         Self::default()
     }
 
-    /// Adds handlers that look at the state and run beside each other, but not beside exclusive ones.
+    /// Adds handlers that look at the state and run together, but not with exclusive ones.
     ///
     /// They see the changes of every exclusive handler before them. A request that such a handler makes to a concurrent
     /// branch of its own interleave starts at once, even if others wait: it shares already.
@@ -125,8 +125,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as
-    /// the last exclusive guard that was dropped left it.
+    /// Adds handlers that run at any time, also together with an exclusive one and during the teardown. They see the
+    /// state as the last exclusive guard that was dropped left it.
     ///
     /// With such a branch the first change that an exclusive handler makes copies the state.
     ///

@@ -162,9 +162,9 @@
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
 //! Deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
-//! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The
-//! way of a message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
-//! `dispatch/worker.rs`, never back.
+//! `docs/guide/ports.md`, explains the same more slowly; `docs/design/runtime.md` gives the reasons. The way of a
+//! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never
+//! back.
 #![deny(unsafe_code)]
 
 mod arbiter;

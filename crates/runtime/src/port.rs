@@ -553,7 +553,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// A waiter goes away: its offered item is offered to the next.
+    /// A waiter leaves: its offered item is offered to the next.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {

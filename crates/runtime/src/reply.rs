@@ -3,7 +3,7 @@
 //! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a
 //! future. The two share one small cell, and that is all: no port, no registration. Unlike a channel of capacity one, a
 //! reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was discarded, the
-//! answer is [`Refusal::NoReply`]. The asker learns it at once instead of waiting for ever.
+//! answer is [`Refusal::NoReply`]. The asker learns this at once instead of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -48,7 +48,7 @@ enum Cell<T> {
     Open(Option<Waker>),
     /// Answered or refused, and not yet fetched.
     Answered(Result<T, Refusal>),
-    /// One end has gone, or the answer has been fetched: nothing more will happen.
+    /// One end has been dropped, or the answer has been fetched: nothing more will happen.
     Over,
 }
 
@@ -137,7 +137,7 @@ impl<T> Reply<T> {
         let _ = self.settle(Err(refusal));
     }
 
-    /// Whether the asker still waits: false at the latest when it has gone, so work for it can be left.
+    /// Whether the asker still waits: false at the latest when it has been dropped, so work for it can be skipped.
     ///
     /// # Example
     /// ```

@@ -133,7 +133,7 @@ impl Call {
     /// The host that it runs on, to find others.
     ///
     /// # Errors
-    /// Returns [`Code::ServiceStopping`] when the host has gone.
+    /// Returns [`Code::ServiceStopping`] when the host has ended.
     pub fn host(&self) -> Result<Host, Fault> {
         self.shared.host().ok_or_else(|| Fault::new(Code::ServiceStopping, "the node is stopping").here())
     }

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::operation::Operation;
 use crate::verb::{Kind, Verb};
 
-/// The state document of a kind of service, with the name under which the world knows the kind.
+/// The state document of a kind of service, with the public name of the kind.
 ///
 /// # Example
 /// ```
@@ -127,7 +127,7 @@ pub struct Description {
     pub hash: String,
     /// The JSON schema of the state document.
     pub state: Value,
-    /// The operations by name, beside the fixed ones.
+    /// The operations by name, in addition to the fixed ones.
     pub operations: BTreeMap<String, OperationDescription>,
 }
 

@@ -233,7 +233,7 @@ pub trait Program: Send + Sync + 'static {
     /// none.
     ///
     /// A fault says that nothing happened. A change that cannot be kept on disk is undone after this has returned, and
-    /// the next call has the document from before. A program with the state in a form of its own must detect that by
+    /// the next call has the document from before. A program with the state in its own form must detect that by
     /// [`AnyDocument::is`].
     ///
     /// The future is dropped if the request is given up.
@@ -248,7 +248,7 @@ pub trait Program: Send + Sync + 'static {
         call: &'a Call,
     ) -> Pending<'a, Result<Handled, Fault>>;
 
-    /// Ends it, when nothing runs any more. Default: nothing to do.
+    /// Ends it, when nothing runs in it. Default: nothing to do.
     fn stop(&self, _why: Stop) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }

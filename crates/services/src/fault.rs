@@ -33,7 +33,7 @@ pub enum Code {
     DuplicateEntry,
     /// Nothing has this name.
     UnknownEntry,
-    /// The body could be read, and its values cannot be meant.
+    /// The body could be read, but its values are invalid.
     InvalidValue,
     /// The state is of another version than the client expects.
     PreconditionFailed,
@@ -269,7 +269,7 @@ impl Fault {
         self.0.causality.as_deref()
     }
 
-    /// After which time another try makes sense, if the service knows.
+    /// The time after which another try makes sense, if the service knows it.
     ///
     /// # Example
     /// See [`retry_after`](Self::retry_after).

@@ -102,7 +102,7 @@ impl<S: Service> Handlers<S> {
         Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false }
     }
 
-    /// These, if their names can be meant.
+    /// These names, if they are valid.
     ///
     /// # Errors
     /// The faults of the names, a line each.

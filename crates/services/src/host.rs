@@ -30,7 +30,7 @@ use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
 use crate::start::{Form, supervise};
 
-/// The services of one process. Cheap to clone; when the last clone goes, its services end at once.
+/// The services of one process. Cheap to clone; when the last clone is dropped, its services end at once.
 ///
 /// # Example
 /// The page of the crate has one.
@@ -39,7 +39,7 @@ pub struct Host {
     inner: Arc<Inner>,
 }
 
-/// A host that may have gone.
+/// A host that may have ended.
 #[derive(Clone)]
 pub(crate) struct WeakHost(Weak<Inner>);
 
@@ -91,7 +91,7 @@ struct Inner {
 struct Table {
     places: BTreeMap<String, Slot>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
-    /// The tasks to wake when a service is ready or gone.
+    /// The tasks to wake when a service is ready or has ended.
     waiting: Vec<Waker>,
     incarnation: u64,
     /// The directory has heard of itself.
@@ -189,8 +189,8 @@ impl Host {
         &self.inner.clock
     }
 
-    /// Spawns a task on the workers of the host, in a context of its own: it outlives the request that it is started in. Dropping the handle that is
-    /// given back ends it.
+    /// Spawns a task on the workers of the host, in its own context: it outlives the request that it is started in.
+    /// Dropping the handle that is given back ends it.
     ///
     /// # Example
     /// ```
@@ -213,7 +213,7 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until its directory answers, and is listed itself. [`start`](Self::start) does so by itself.
+    /// Waits until its directory answers, and is listed itself. [`start`](Self::start) does so itself.
     ///
     /// # Example
     /// See [`Directory`].
@@ -596,7 +596,7 @@ impl Host {
         self.tell(News::Announce(announce)).await;
     }
 
-    /// Tells the directory that a service has gone.
+    /// Tells the directory that a service has ended.
     pub(crate) async fn withdraw(&self, path: &str, fault: Option<Fault>) {
         self.tell(News::Withdraw(Withdraw { path: path.to_owned(), fault })).await;
     }

@@ -17,10 +17,10 @@ use crate::service::Service;
 /// The wait before the host looks again for a missing partner on another node; doubled each time, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
+/// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement goes before this setting, and may name a service of another node. A partner is found
-/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// A binding of the placement overrides this setting, and may name a service of another node. A partner is found again
+/// after it has been restarted, or when its node comes back. While it is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
@@ -91,7 +91,7 @@ pub(crate) enum Policy {
     Existing,
     /// One that is there, or else a new one.
     ExistingOrCreate,
-    /// Always a new one, of its own.
+    /// Always a new one for this service.
     Create,
     /// The one that the placement names.
     Bound,

@@ -169,7 +169,7 @@ impl Placement {
         &self.cores
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`], with everything that cannot.

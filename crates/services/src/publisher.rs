@@ -175,8 +175,8 @@ impl Publisher {
     /// Whether anybody hears of changes. Asked by exclusive handlers, before each change.
     ///
     /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
-    /// interleave has ended that, under its own lock, before it started this one. One that leaves meanwhile may still
-    /// be counted, and then gets nothing.
+    /// interleave has ended that, under its own lock, before it started this one. A subscriber that leaves in between
+    /// may still be counted, and then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }

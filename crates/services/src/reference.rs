@@ -556,7 +556,7 @@ impl<D: Contract> Reference<D> {
     /// Subscribes to the changes of the service; its state comes first.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if the wishes cannot be meant, or why the service could not be asked.
+    /// Returns [`Code::InvalidValue`] if the wishes are invalid, or why the service could not be asked.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -681,7 +681,7 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
 }
 
-/// The fault of a reference to a service that is there no more.
+/// The fault of a reference to a service that no longer exists.
 pub(crate) fn stale(path: &str) -> Fault {
     let reason = format!("{path} has been started anew since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
@@ -696,7 +696,7 @@ fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     }
 }
 
-/// Cancels a context when it is dropped: nobody waits any more for the work in it.
+/// Cancels a context when it is dropped: the result of its work is no longer wanted.
 pub(crate) struct Cancels(pub(crate) Context);
 
 impl Drop for Cancels {

@@ -62,7 +62,7 @@ impl Handling {
     }
 }
 
-/// An entry that goes when its handler does.
+/// An entry that disappears with its handler.
 struct Noted {
     shared: Arc<Shared>,
     number: u64,

@@ -118,7 +118,7 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
     /// The operation as it is handled and as subscribers get it. A service can fill in fields here that a client has
-    /// left out. Default: as it came.
+    /// left out. Default: unchanged.
     ///
     /// # Errors
     /// The fault is the answer; nothing is handled.

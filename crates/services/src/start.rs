@@ -44,7 +44,7 @@ pub struct Starting {
 /// See [`Starting::report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// An empty document, which is gone with the process.
+    /// An empty document, which is lost with the process.
     Volatile,
     /// An empty document, which will be kept on disk: nothing was there.
     New,

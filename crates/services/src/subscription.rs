@@ -109,7 +109,7 @@ impl Subscribe {
         self
     }
 
-    /// After which time it ends by itself.
+    /// The time after which it ends by itself.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
@@ -124,7 +124,7 @@ impl Subscribe {
         self.count = self.count.map(|count| count.saturating_sub(1).max(1));
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`], with every field that cannot.

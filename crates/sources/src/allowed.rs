@@ -125,7 +125,7 @@ impl Allowed {
         self
     }
 
-    /// Whether this address may be asked, as far as that can be said before its name is looked up.
+    /// Whether this address is allowed, as far as that is known before its name is looked up.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not

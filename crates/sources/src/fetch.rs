@@ -1,5 +1,5 @@
-//! Files from elsewhere: requested by address, brought in pieces that survive broken connections, checked, and only
-//! then there.
+//! Files from elsewhere: requested by address, fetched in pieces that survive broken connections, checked, and only
+//! then available.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -45,7 +45,7 @@ pub struct Fetched {
     pub files: BTreeMap<String, Transfer>,
 }
 
-/// A file, brought or being brought.
+/// A file, complete or in transfer.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -194,7 +194,7 @@ impl Fetch {
         Ok(Self { fetched: Fetched::default(), getter, folder, is_kept: false, running: Arc::default() })
     }
 
-    /// Brings a file, from where it is.
+    /// Fetches a file from its source.
     fn begin(&self, name: &str, transfer: &Transfer, own: Reference<Fetched>, host: &Host) {
         let bringing = Bringing {
             own,
@@ -478,7 +478,7 @@ impl Bringing {
         Ok(())
     }
 
-    /// The file as far as it is. Without a mark nobody knows whether the rest would fit.
+    /// The file as far as it is. Without a mark it is unknown whether the rest would fit.
     fn open(&mut self) -> Result<Growing, Fault> {
         let bytes = if self.transfer.mark.is_some() { self.transfer.bytes } else { 0 };
         let open = || -> io::Result<(Growing, u64)> {

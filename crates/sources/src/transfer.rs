@@ -201,7 +201,7 @@ fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{} cannot be reached: {why}", target.authority()))
 }
 
-/// One request on a connection of its own.
+/// One request on its own connection.
 async fn exchange(
     allowed: &Allowed,
     bounds: &Bounds,

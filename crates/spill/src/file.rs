@@ -47,7 +47,7 @@ impl Spill {
         &self.folder
     }
 
-    /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their space is reserved at once
+    /// A new file for numbers of which there will be `expected`, or 0 if it is unknown. Their space is reserved at once
     /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors

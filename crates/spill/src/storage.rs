@@ -99,7 +99,7 @@ fn memory_for<T>(count: usize) -> Error {
 }
 
 impl<T: Pod> Builder<T> {
-    /// A builder for `expected` numbers, or 0 if nobody knows how many: in a file of the folder, or in memory if none
+    /// A builder for `expected` numbers, or 0 if the number is unknown: in a file of the folder, or in memory if none
     /// is given. Room for as many is set aside at once, so that a number that somebody merely promises is not one to
     /// give here.
     ///

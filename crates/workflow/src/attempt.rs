@@ -1,4 +1,5 @@
-//! One attempt of one item: data sets are brought, the operation is sent, and if it begins a job, that is waited for.
+//! One attempt of one item: it fetches data sets, sends the operation, and waits for the job if the operation begins
+//! one.
 
 use std::time::Duration;
 
@@ -47,7 +48,7 @@ pub(crate) struct Attempt {
     pub(crate) job: Option<String>,
     /// Whether the run was over before, so that an order may find a job that was cancelled then.
     pub(crate) is_resumed: bool,
-    /// Takes the job that this attempt begins. It is closed when no job is wanted any more. The one that brings a job
+    /// Takes the job that this attempt begins. It is closed when no job is wanted any longer. The one that brings a job
     /// too late cancels it.
     pub(crate) ordered: Port<String>,
 }
@@ -128,8 +129,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and gives its name. The order continues when the attempt is given up, or else a job might begin
-    /// of which nobody knows.
+    /// Orders the job, and gives its name. The order continues when the attempt is given up; otherwise an unknown job
+    /// might begin.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -222,7 +223,7 @@ async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options
     Ok(std::sync::Arc::unwrap_or_clone(link.send(message).await?.body))
 }
 
-/// Tells a service that nobody wants a job any more. Whether it hears is its business.
+/// Tells a service that a job is no longer wanted. Whether it hears is its business.
 pub(crate) async fn cancel_job(places: Surroundings, node: Option<String>, service: String, job: String) {
     let asked = async {
         let link = places.link(node.as_deref(), &service)?;

@@ -367,7 +367,7 @@ impl Workflow {
     /// The values of a run's parameters: those that are given, and the defaults.
     ///
     /// # Errors
-    /// Parameters that there are none of, values of another kind, and those that are missing.
+    /// Unknown parameters, values of another kind, and missing ones.
     ///
     /// # Example
     /// ```

@@ -68,7 +68,7 @@ pub enum Event {
     },
     /// The wait before another attempt is over.
     Elapsed(Item),
-    /// The run is not wanted any more.
+    /// The run is no longer wanted.
     Cancel,
 }
 

@@ -23,14 +23,14 @@ pub enum RunState {
     Done,
     /// A step has failed. It can be resumed.
     Failed,
-    /// Somebody did not want it any more. It can be resumed.
+    /// A client no longer wanted it. It can be resumed.
     Cancelled,
     /// It was stopped, to be resumed.
     Stopped,
 }
 
 impl RunState {
-    /// Whether nothing happens any more.
+    /// Whether nothing more happens.
     pub fn is_over(self) -> bool {
         self != Self::Running
     }
@@ -101,8 +101,8 @@ pub struct ItemRecord {
     pub state: StepState,
     /// The number of times it was begun.
     pub attempts: u32,
-    /// The number of times it was answered with a fault. Attempts of which nobody knows the fate do not count: they are
-    /// sent again with the same key.
+    /// The number of times it was answered with a fault. Attempts with an unknown outcome do not count: they are sent
+    /// again with the same key.
     #[serde(default)]
     pub refusals: u32,
     /// The item that it works on, if the step is mapped.
@@ -202,7 +202,7 @@ pub struct Run {
     /// The requested end, if somebody has asked for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// The number of times it was begun, resumed or begun again from a step. Earlier runners have no say any more.
+    /// The number of times it was begun, resumed or begun again from a step. Earlier runners may no longer change it.
     pub part: u64,
     /// Makes the keys of its requests different from those of all other runs, wherever they are.
     pub token: String,

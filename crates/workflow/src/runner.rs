@@ -76,7 +76,7 @@ impl Part {
     }
 }
 
-/// The runner has no say any more, or nowhere to say it.
+/// The runner may no longer change the document, or has none.
 struct Deposed;
 
 impl Runner {
@@ -187,7 +187,7 @@ impl Runner {
         Ok(())
     }
 
-    /// An attempt has ended: says so, and waits if there is to be another.
+    /// An attempt has ended: reports this, and waits if there will be another.
     async fn ended(
         &mut self,
         item: Item,

@@ -226,8 +226,8 @@ impl Stages {
     }
 }
 
-/// The failure of a method, or how to resume it from where it was stopped. The compared pairs are in the checkpoint,
-/// except those for which `unkept` gives a reason.
+/// The failure of a method, or the way to resume it. The compared pairs are in the checkpoint, except those for which
+/// `unkept` gives a reason.
 fn ended(
     error: Error,
     application: &Application,

@@ -53,7 +53,7 @@ pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
 /// The link that a command line means, and how long it waits for an answer.
 ///
 /// # Errors
-/// The same as for [`client`]; [`Kind::Usage`] for an address that cannot be meant.
+/// The same as for [`client`]; [`Kind::Usage`] for an invalid address.
 pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
     let link = client(request)?.link(url).map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
     let within = Duration::try_from_secs_f64(request.timeout).ok();

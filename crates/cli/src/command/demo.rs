@@ -154,8 +154,7 @@ fn carry_out(
     Session { name, workflows, dispatcher, node: None, again: None, is_json: false, is_quiet }.run(begin)
 }
 
-/// The data on one node, the clustering on another, and the run here. The nodes end with this process, however that
-/// ends.
+/// The data on one node, the clustering on another, and the run here. The nodes end with this process, for any reason.
 fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let data = Started::new("data")?;
     let compute = Started::new("compute")?;

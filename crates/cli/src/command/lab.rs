@@ -1,4 +1,4 @@
-//! `lehr lab`: hands over to the program that measures Lehr, which nothing of this one depends on.
+//! `lehr lab`: starts the program that measures Lehr, which nothing here depends on.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -9,8 +9,8 @@ use crate::exit::{Failure, Kind};
 /// The program's name.
 const LAB: &str = "lehr-lab";
 
-/// Starts `lehr-lab` with these arguments: the one beside this program, which was built with it, else the one on the
-/// path.
+/// Starts `lehr-lab` with these arguments: the one in this program's folder, which was built with it, else the one on
+/// the path.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if there is none, or it cannot be started.

@@ -18,7 +18,7 @@ pub fn completions(shell: Shell) -> Result<(), Failure> {
     output::result(&String::from_utf8_lossy(&script))
 }
 
-/// Writes a manual page for each command into a folder, which is made if need be.
+/// Writes a manual page for each command into a folder, which is created if necessary.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if a page cannot be written.

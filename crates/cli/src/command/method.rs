@@ -1,5 +1,5 @@
 //! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census`
-//! goes the same way with points that are built in.
+//! works in the same way with built-in points.
 //!
 //! The order matters. Every error is found before anything is written, and earlier results stay untouched until all new
 //! ones are complete.

@@ -63,7 +63,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// By its first character, unpacked: `>` begins FASTA, `#FPS` FPS. An array with a header of ours beside it is a
+    /// By its first character, unpacked: `>` begins FASTA, `#FPS` FPS. An array with a header of Lehr beside it is a
     /// matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
@@ -89,8 +89,8 @@ impl Holds {
 }
 
 impl DistancesPlan {
-    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as it
-    /// came; `job` the processes that compute together, if there are several.
+    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as
+    /// typed; `job` the processes that compute together, if there are several.
     ///
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other or do not go with the input.

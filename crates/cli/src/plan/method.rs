@@ -112,7 +112,7 @@ pub enum Origin {
 }
 
 impl Source {
-    /// A file of which nothing was said.
+    /// A file of unknown kind.
     fn of(path: PathBuf, frame: Frame) -> Self {
         let selection = Selection::default();
         Self {
@@ -263,12 +263,12 @@ struct Typed<'a> {
     options: Options,
     execution: ExecutionArguments,
     results: ResultArguments,
-    /// The command line as it came.
+    /// The command line as typed.
     line: &'a [OsString],
 }
 
 impl MethodPlan {
-    /// Checks the arguments together. `typed` is the command line as it came, for [`MethodPlan::resume_command`]; `job`
+    /// Checks the arguments together. `typed` is the command line as typed, for [`MethodPlan::resume_command`]; `job`
     /// the processes that compute together, if there are several.
     ///
     /// # Errors

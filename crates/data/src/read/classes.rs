@@ -137,7 +137,7 @@ fn told(
     Ok(read)
 }
 
-/// The items for which a column is 1, where it is 0 for the others: a property that each has or has not. Rows of other
+/// The items for which a column is 1, if it is 0 for the others: a property that each has or has not. Rows of other
 /// items do not matter.
 ///
 /// # Errors

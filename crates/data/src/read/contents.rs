@@ -48,7 +48,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
     })
 }
 
-/// The kind of a source that is no array: a table where it is nothing else.
+/// The kind of a source that is no array: a table unless it is something else.
 ///
 /// # Errors
 /// The errors of reading the first bytes; [`Error::Format`] for formats that nothing here reads.

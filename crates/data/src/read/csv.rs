@@ -223,7 +223,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether a field says that there is no value.
+/// Whether a field marks a missing value.
 pub(super) fn is_gap(field: &str) -> bool {
     let field = field.trim().to_lowercase();
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
@@ -399,8 +399,8 @@ impl Layout {
         index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
-    /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could
-    /// be no row.
+    /// Whether a row is the header once more, as where tables with the same one follow each other. Only if it cannot be
+    /// a row.
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()
@@ -434,7 +434,7 @@ struct Table {
     faults: Faults,
     /// The values of the row that is being added.
     fields: Vec<f64>,
-    /// Whether a field may say that there is no value.
+    /// Whether a field may mark a missing value.
     has_gaps: bool,
     /// Whether rows of weight 0 are looked at, and not kept.
     leaves_weightless: bool,

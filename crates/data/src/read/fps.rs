@@ -17,7 +17,7 @@ const MAGIC: &[u8] = b"#FPS";
 /// More bits than this are treated as a damaged header.
 const BITS_MAX: usize = 1 << 24;
 
-/// Whether a source is to be read as FPS: it begins as one, or is called `.fps`.
+/// Whether to read a source as FPS: it begins as one, or is called `.fps`.
 pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".fps");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)

@@ -1,4 +1,4 @@
-//! The rows of an array or of columns on their way in: checked one after the other, and put together to points.
+//! The rows of an array or of columns during reading: checked one after the other, and assembled into points.
 
 use lehr_spill::{Builder, Spill};
 

@@ -1,7 +1,7 @@
 //! The position of the table in a file. Above it are title lines and units, below it totals and sources, and within it
 //! rows that are not its own.
 //!
-//! The fields and types of most rows show the form of the others. A row is left out only where it can be no row of the
+//! The fields and types of most rows show the form of the others. A row is left out only if it cannot be a row of the
 //! table, and a note reports each that is left out. Rows that may be a total are kept apart until numbers are known:
 //! then the sum shows it (`frame.rs`).
 

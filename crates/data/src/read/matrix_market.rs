@@ -24,7 +24,7 @@ const LINE_MAX: usize = 1 << 16;
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 
-/// Whether a source is to be read as Matrix Market: it begins as one, or is called `.mtx`.
+/// Whether to read a source as Matrix Market: it begins as one, or is called `.mtx`.
 pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".mtx");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)

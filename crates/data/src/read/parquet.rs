@@ -37,7 +37,7 @@ const BLOCK: usize = 1 << 20;
 const ROWS_MIN: usize = 64;
 const ROWS_MAX: usize = 8192;
 
-/// Whether a source is to be read as Parquet: seen from its first bytes, or promised by its name.
+/// Whether to read a source as Parquet: by its first bytes, or by its name.
 pub(super) fn is_parquet(source: &mut Source<'_>) -> bool {
     matches!(source.peek(PARQUET.len()), PARQUET | b"PARE") || source.name().to_lowercase().ends_with(".parquet")
 }
@@ -392,7 +392,7 @@ pub(super) struct Rows {
     block: Block,
     /// Rows of the block that have been taken.
     taken: usize,
-    /// Rows that have been taken in all.
+    /// The number of rows taken so far.
     row: usize,
     /// Whether there was a row of weight above 0.
     has_weight: bool,
@@ -449,7 +449,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Sees that there are rows to be taken; false at the end of the file.
+    /// Makes sure that there are rows to take; false at the end of the file.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.taken < self.block.rows {
             return Ok(true);

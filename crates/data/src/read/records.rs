@@ -388,7 +388,7 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
 }
 
 /// Whether a quote that opens a field before this text is one. It must be closed before a delimiter, or by a quote with
-/// the rest of the field after it. A quote behind a delimiter opens a field of its own.
+/// the rest of the field after it. A quote after a delimiter opens a field of its own.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;

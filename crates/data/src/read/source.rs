@@ -1,9 +1,9 @@
-//! The bytes of a data source: looked at before they are taken, unpacked where they are gzip, and as text in lines.
+//! The bytes of a data source: peeked before they are taken, unpacked if they are gzip, and as text in lines.
 //!
 //! This file handles everything that may surround a file's contents, once for all readers. This covers packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
 //! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows
-//! on demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
+//! on demand, and gives out slices of it. It knows its position, so a reader can report where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
     }
 
     /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The next read reports the
-    /// failure, because it knows how far it came.
+    /// failure, with its position.
     pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
         while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
             self.pending = self.chunk().err();
@@ -238,8 +238,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bytes as text: UTF-8 without zero bytes, or an error that says where it is not. They begin `at` bytes behind the
-    /// start of the window, in line `line`.
+    /// Bytes as text: UTF-8 without zero bytes, or an error with the position where it is not. They begin `at` bytes
+    /// behind the start of the window, in line `line`.
     pub(crate) fn text<'t>(&self, bytes: &'t [u8], at: usize, line: u64) -> Result<&'t str, Error> {
         let text = std::str::from_utf8(bytes);
         let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());

@@ -321,7 +321,7 @@ pub(super) struct Decided {
     pub(super) notes: Vec<String>,
 }
 
-/// Decides how columns are read, all together: a column that is ambiguous by itself is read as the others are.
+/// Decides how columns are read, all together: an ambiguous column is read like the others.
 pub(super) fn decide(
     names: &[String],
     surveys: &[Survey],

@@ -154,7 +154,7 @@ pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Paramete
     })
 }
 
-/// The text at the end of a run: the profiles of each view, and how alike the views are.
+/// The text at the end of a run: the profiles of each view, and the agreement of the views.
 pub fn told(regions: &Regions, found: &[Found]) -> String {
     let people: f64 = regions.people.iter().sum();
     let mut text =

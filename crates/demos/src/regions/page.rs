@@ -99,7 +99,7 @@ fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     table(id, "Profiles", head.iter().map(String::as_str), rows)
 }
 
-/// The regions where they are, in the colours of their clusters.
+/// The regions at their positions, in the colours of their clusters.
 fn map(regions: &Regions, position: &Points, found: &Found, table: &str) -> Value {
     let weights = regions.weights(found.view);
     let counted_in: Vec<usize> = (0..regions.ids.len()).filter(|&row| weights[row] > 0.0).collect();

@@ -1,9 +1,9 @@
 //! A score and the counts behind it in one whole number, so that the best alignment carries its counts along.
 //!
-//! The percentage of identical letters needs to know of the best alignment how many letters agree and how long it is.
-//! There are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other
-//! carries the counts beside the score and chooses them with every maximum, which is three times the work. Here they
-//! are *in* the score:
+//! The percentage of identical letters needs, of the best alignment, the number of equal letters and its length. There
+//! are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other carries
+//! the counts beside the score and chooses them with every maximum, which is three times the work. Here they are *in*
+//! the score:
 //!
 //! ```text
 //! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than all that is below it can be

@@ -42,7 +42,7 @@ struct Held {
     uses: u64,
     /// Whether there is nothing that the document does not name.
     is_swept: bool,
-    /// Whether nothing is to be removed.
+    /// Whether nothing may be removed.
     is_frozen: bool,
 }
 
@@ -62,7 +62,7 @@ fn damaged_upload(damage: &str) -> Fault {
     Fault::new(Code::OperationFailed, reason)
 }
 
-/// Whether somewhere below an error the system says that there is no more room.
+/// Whether the system reports a full disk somewhere below an error.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|error| {
@@ -269,7 +269,7 @@ impl Contents {
         Ok(file)
     }
 
-    /// From here on nothing is removed, as long as this lives: the document may not know all that there is.
+    /// From here on nothing is removed, as long as this lives: the document may not list everything.
     pub(crate) fn freeze(&self) {
         self.held.lock().is_frozen = true;
     }
@@ -410,7 +410,7 @@ fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
     known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))
 }
 
-/// Makes a folder if need be, and locks it for this process.
+/// Creates a folder if necessary, and locks it for this process.
 ///
 /// # Errors
 /// Returns [`Code::StartFailed`], also if another process has it.

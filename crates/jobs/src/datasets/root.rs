@@ -27,7 +27,7 @@ impl Root {
         Ok(Self { folder, path: canonical })
     }
 
-    /// Opens a file for reading. Links are followed inside the root and refused where they lead out of it.
+    /// Opens a file for reading. Links are followed inside the root and refused if they lead out of it.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;

@@ -1,9 +1,10 @@
 //! The service of data sets.
 //!
 //! A client's request and the change of the document may be two operations. `begin`, `rename` and `remove` change the
-//! document themselves. `append`, `finish`, `open` and `put` run beside everything. They send the service a change of
-//! its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of their own.
-//! Every change leaves contents of which the document may not know yet; so they are removed one change later.
+//! document themselves. `append`, `finish`, `open` and `put` run together with everything. They send the service a
+//! change of its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of
+//! their own. Every change leaves contents of which the document may not know yet; so they are removed one change
+//! later.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ const TAKEN_BYTES: u64 = 64 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The folder in which data are kept. Default: none; data are gone with the process.
+    /// The folder in which data are kept. Default: none; data are lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub root: Option<PathBuf>,
@@ -412,12 +413,12 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is
+/// Work that a request has begun, and undoes if it ends in an error: it fails, its client disconnects, or its time is
 /// over. If bytes are being read then, the reading is wasted, because no client refers to them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name, and says how it ended and whether the request has begun it. A task of its own
+    /// Begins something under a name, and says how it ended and whether the request has begun it. A separate task
     /// begins it. If the request ends before the service has answered, the task still learns of the beginning, and
     /// takes it back.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>

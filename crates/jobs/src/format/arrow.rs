@@ -190,7 +190,7 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
     }
 }
 
-/// The texts of an array, where they are.
+/// The texts of an array, at their places.
 fn texts_of(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
     match array.data_type() {
         DataType::Utf8 => Box::new(array.as_string::<i32>().iter()),

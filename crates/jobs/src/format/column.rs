@@ -70,7 +70,7 @@ impl Intake {
         *self.told.0.lock() = self.left;
     }
 
-    /// Whether there is no more room; then nothing is kept any more.
+    /// Whether there is no more room; then nothing else is kept.
     pub(crate) fn is_full(&self) -> bool {
         self.full.is_some()
     }
@@ -102,7 +102,7 @@ pub(crate) struct Column {
     pub values: Values,
     /// Whether numbers may be missing.
     pub has_gaps: bool,
-    /// Whether a table of ours says that its numbers are whole.
+    /// Whether a table of Lehr declares that its numbers are whole.
     pub is_whole: bool,
 }
 

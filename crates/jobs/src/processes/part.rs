@@ -64,7 +64,7 @@ impl Part {
     ///
     /// # Errors
     /// The outcome, sure or possible, of this process alone: the others may wait for it, and have to be ended. An error
-    /// that ends a run in all processes alike is the outcome, and no error here.
+    /// that ends a run in all processes in the same way is the outcome, and no error here.
     pub fn run(
         self,
         processes: Option<lehr_ranks::Job>,

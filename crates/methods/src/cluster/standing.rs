@@ -155,7 +155,7 @@ impl Outlying {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }
 
-    /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
+    /// The same for rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
     ///
     /// # Panics
     /// Panics if there is not one label for each row, or one names no centre.
@@ -257,7 +257,7 @@ fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)>
     columns.into_iter().map(|(column, squared)| (column, squared / total)).collect()
 }
 
-/// The distance above which one is out of the ordinary, by the quartiles; nothing where they say nothing.
+/// The distance above which one is out of the ordinary, by the quartiles; nothing if these are uninformative.
 fn fence(mut distances: Vec<f64>) -> Option<f64> {
     distances.sort_unstable_by(f64::total_cmp);
     let last = distances.len().checked_sub(1)?;

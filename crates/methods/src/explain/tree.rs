@@ -138,7 +138,7 @@ impl Grower<'_> {
         (most, counts[most])
     }
 
-    /// Whether a row passes a test; nothing where it has no value.
+    /// Whether a row passes a test; nothing if it has no value.
     fn goes(&self, column: usize, test: &Test, row: u32) -> Option<bool> {
         let row = row as usize;
         match (test, &self.columns[column].column.values) {

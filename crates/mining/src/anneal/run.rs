@@ -36,7 +36,7 @@ pub(crate) struct Spent {
 
 /// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
 pub(crate) trait Fit<M: Resumable>: Send {
-    /// Shows the whole state; parts that are swapped out meanwhile must be back in the end.
+    /// Shows the whole state; parts that are swapped out in between must be back at the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
     /// The name of the next step in timers and traces.

@@ -2,7 +2,7 @@
 
 /// The starting temperature over the first critical one: above it, where the one solution is known to be stable.
 pub(crate) const START: f64 = 1.1;
-/// Cooling once the number of components is settled, because nothing can be missed any more.
+/// Cooling once the number of components is settled, because no division can be missed then.
 pub(crate) const FROZEN_COOLING: f64 = 0.9;
 /// Less than this mean share outside the best component is hard.
 pub(crate) const HARD: f64 = 1e-4;

@@ -385,7 +385,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Notes a temperature and goes on to the next, or ends.
+    /// Records a temperature and continues with the next, or ends.
     fn cool(&mut self, is_converged: bool) {
         let table = self.problem.table;
         let climb = &mut self.state.climb;

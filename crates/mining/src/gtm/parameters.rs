@@ -67,8 +67,8 @@ pub struct Parameters {
     pub start: Option<Start>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate;
-    /// 1e-12 to 1e-2. Default: 1e-6.
+    /// The fit ends when the objective per unit of weight can gain no more than this, by Aitken's estimate; 1e-12 to
+    /// 1e-2. Default: 1e-6.
     pub tolerance: f64,
     /// Passes over the rows at temperature 1 at most, at least 1. Default: 1000.
     pub max_sweeps: u64,

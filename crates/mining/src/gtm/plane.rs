@@ -15,7 +15,7 @@ use crate::rows::{CovarianceRound, RowMajor};
 
 /// The covariance is formed and all of its eigenvectors are found up to this dimension.
 const LARGEST_FORMED: usize = 96;
-/// Beyond it: directions iterated beside those that are wanted, which makes the wanted ones converge faster.
+/// Directions beyond it are iterated with the wanted ones, which makes these converge faster.
 const GUARDS: usize = 3;
 /// Rounds of the iteration at most, and the relative change of the eigenvalues at which it ends.
 const MOST_ROUNDS: usize = 100;

@@ -74,7 +74,7 @@ pub(super) struct Numbers {
     pub drawn: u64,
 }
 
-/// Draws centres beside those that there are, until there are `clusters`; fewer if the rows have fewer positions.
+/// Draws further centres, until there are `clusters`; fewer if the rows have fewer positions.
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,

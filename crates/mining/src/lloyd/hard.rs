@@ -1,8 +1,9 @@
 //! One pass of hard assignment, recomputed only where a centre has moved.
 //!
 //! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
-//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row how near each centre can
-//! be ([`Known`]). It computes only those distances for which the bound is not enough. Neither changes a bit.
+//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row the smallest possible
+//! distance of each centre ([`Known`]). It computes only those distances for which the bound is not enough. Neither
+//! changes a bit.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -56,7 +57,7 @@ pub(crate) enum Source {
     Base,
 }
 
-/// One pass of hard assignment over all rows. A leaf whose centres are where they were keeps the sums it remembers.
+/// One pass of hard assignment over all rows. A leaf whose centres have not moved keeps its sums.
 pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
@@ -191,7 +192,7 @@ pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     pub centers: &'a Centers,
     pub before: &'a Centers,
-    /// The centres that are not where they were, ascending.
+    /// The centres that have moved, ascending.
     pub moved: &'a [usize],
 }
 

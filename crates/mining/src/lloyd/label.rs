@@ -55,7 +55,7 @@ impl Labelled {
 /// How rows are given to centres: each to the nearest, unless it is outside the outlier radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hardness {
-    /// The temperature of the probabilities; at 0 every row is surely where it is.
+    /// The temperature of the probabilities; at 0 every row is certain.
     pub temperature: f64,
     /// The square of the outlier radius, if there is one.
     pub sponge: Option<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct Hardness {
 /// How centres move when rows have been given to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastMove {
-    /// Each goes to the mean of its rows, to the last digit.
+    /// Each moves to the mean of its rows, to the last digit.
     ToTheMeans,
     /// They stay, so that the labels are those of the nearest centres: those of a run that was ended on its way.
     Nowhere,
@@ -127,7 +127,7 @@ pub(crate) async fn label_all<T: Scalar>(
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision. `stored` turns a column, its sum and
-/// the mass into a stored coordinate. A centre whose rows weigh nothing stays where it is.
+/// the mass into a stored coordinate. A centre whose rows have no weight does not move.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let sums = RowMajor::new(sums, 1 + centers.dimension);
     for (y, sums) in centers.rows_mut().zip(sums.rows()) {

@@ -20,7 +20,7 @@ pub const OUTLIER: u32 = u32::MAX;
 const PRIOR: f64 = 0.1;
 /// The default number.
 const CLUSTERS: f64 = 10.0;
-/// More than this share of the weight in it is no clustering of the rows any more.
+/// With more than this share of the weight in it, the result is no clustering of the rows.
 const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.

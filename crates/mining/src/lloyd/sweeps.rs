@@ -48,7 +48,7 @@ pub(crate) struct Patience {
 pub(crate) struct Swept {
     /// The cost of the centres before the last move; the present cost is at most this.
     pub cost: f64,
-    /// Whether there was nothing more to gain, beside having no more patience.
+    /// Whether there was nothing more to gain, in addition to having no more patience.
     pub has_ended: bool,
     /// Whether the centres are the means of the rows that are nearest to them, so that no sweep would move them.
     pub is_fixed: bool,
@@ -174,7 +174,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// One pass at centres that differ from the base in a few places: only leaves near those are gone over.
+    /// One pass at centres that differ from the base in a few places: only leaves near those are visited.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
         self.moved.clear();
         self.moved
@@ -229,7 +229,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    /// The cost of rows in centres that stay where they are.
+    /// The cost of rows in centres that do not move.
     pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
         self.pass(rounds, centers, None).await?;
         Ok(self.cost_in(centers))

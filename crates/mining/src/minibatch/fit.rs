@@ -1,5 +1,5 @@
-//! The course of a run: the sample is annealed, then each batch goes over the centres once. After each batch the run
-//! can be left and resumed.
+//! The course of a run: the sample is annealed, then each batch is processed once. After each batch the run can be left
+//! and resumed.
 
 use lehr_data::Points;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ impl Fit<'_> {
     }
 
     /// Tells you how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
-    /// stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be incomplete. Its last row may
+    /// stream was stopped too (Ctrl-C reaches every program of a pipe), that batch may be incomplete. Its last row may
     /// be half a row, which is no fault of the data.
     ///
     /// There are no figures before the sample has been clustered.
@@ -246,7 +246,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The position in the stream. Each batch is gone over once.
+    /// The position in the stream. Each batch is processed once.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
         vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]

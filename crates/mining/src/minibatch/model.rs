@@ -30,7 +30,7 @@ pub struct Model {
     /// annealing found in it. For all others it is from the centres before their batch. Not the mean over all rows at
     /// [`Model::centers`].
     pub objective: f64,
-    /// The same of the last batch alone.
+    /// The same for the last batch alone.
     pub last_objective: f64,
     /// Batches, the sample among them.
     pub batches: u64,

@@ -25,7 +25,7 @@ pub struct Parameters {
     /// as many as those of a batch.
     pub sample_rows: Option<usize>,
     /// A row's weight halves after this many further rows, so that centres follow a stream that changes; above 0. The
-    /// rows of a batch count alike. Default: none, nothing is forgotten.
+    /// rows of a batch count equally. Default: none, nothing is forgotten.
     pub half_life: Option<f64>,
     /// The random seed, which only decides between equals while the sample is annealed. Default: 0.
     pub seed: u64,

@@ -52,7 +52,7 @@ impl Criteria {
 pub struct Candidate {
     /// The number that was tried.
     pub asked: usize,
-    /// The components found: fewer only where the rows have no more distinct positions.
+    /// The number of components found: fewer only if the rows have no more distinct positions.
     pub components: usize,
     /// The form of the mixture that the best fit came through on its way from clusters; nothing if it came straight.
     pub through: Option<Covariance>,

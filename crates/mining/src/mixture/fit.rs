@@ -46,7 +46,7 @@ const BORROWED: f64 = 0.1;
 const COLLAPSED: f64 = 1e-20;
 /// Centres nearer to each other than this share of the mean squared distance from the mean are one.
 const COINCIDENT: f64 = 1e-18;
-/// In more dimensions than this no way goes through tied covariances: its pass would cost more than all others.
+/// In more dimensions than this, tied covariances are no intermediate step: their pass would cost more than all others.
 pub(crate) const MOST_TIED: usize = 64;
 /// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
 const ON_THE_WAY: f64 = 100.0;
@@ -128,8 +128,7 @@ impl Columns {
     /// Cost: one pass.
     ///
     /// # Errors
-    /// Returns [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its
-    /// own.
+    /// Returns [`Error::Constant`] if no column varies, or one does not along which the covariance has its own width.
     pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
         let variances = match &table.patterns {
             Some(patterns) => patterns.moments().1,
@@ -453,7 +452,7 @@ impl<'a> Fit<'a> {
         self.judge(rounds, highest).await
     }
 
-    /// Measures a finished fit, keeps it if it is the best, and goes on to the next number.
+    /// Measures a finished fit, keeps it if it is the best, and continues with the next number.
     async fn judge(&mut self, rounds: &mut dyn Rounds, climbed: Climbed) -> Result<(), Error> {
         let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;

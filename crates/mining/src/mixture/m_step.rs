@@ -11,7 +11,7 @@ use super::gaussians::Gaussians;
 use super::parameters::Covariance;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// A component with less than this share of the weight stays where it is: quotients of its sums would be noise.
+/// A component with less than this share of the weight does not move: quotients of its sums would be noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
 /// Replaces the components by those of the sums, which are about the means that they had.
@@ -93,7 +93,7 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
 /// masses, the first and the second moments of all columns about its mean.
 ///
 /// The exact maximum for the memberships at hand where columns are independent within a component, that is for
-/// spherical and diagonal covariances. A column of which a component has no rows stays where it is.
+/// spherical and diagonal covariances. A column of which a component has no rows does not move.
 pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
     let dimension = gaussians.dimension;
     let length = gaussians.covariance.len(dimension);

@@ -90,8 +90,8 @@ pub struct Parameters {
     /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's. So no
     /// component becomes narrower than that. Default: 1e-6, a thousandth of a standard deviation.
     pub regularisation: f64,
-    /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's
-    /// estimate; 1e-12 to 1e-2. Default: 1e-8.
+    /// The fit ends when the log-likelihood per unit of weight can gain no more than this, by Aitken's estimate; 1e-12
+    /// to 1e-2. Default: 1e-8.
     pub tolerance: f64,
     /// Passes over the rows of one fit at most, at least 1. Default: 2000.
     pub max_sweeps: u64,

@@ -1,5 +1,5 @@
 //! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file
-//! does not know that there are ranks.
+//! does not know about ranks.
 //!
 //! Missing cells enter by their expectation: Missing cells enter by their expectation:
 //!

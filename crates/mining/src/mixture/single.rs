@@ -12,7 +12,7 @@ use crate::round::{Execution, Program, Rounds, drive};
 /// The time at which it is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SingleEnd {
-    /// The log-likelihood per unit of weight has no more than this still to gain.
+    /// The log-likelihood per unit of weight can gain no more than this.
     pub left: f64,
     /// Passes over the rows at most.
     pub most_sweeps: usize,

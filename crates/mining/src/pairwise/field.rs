@@ -10,8 +10,8 @@
 //! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
 //! sweep is one of vector annealing.
 //!
-//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a
-//! reading of the matrix.
+//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes to the expected end of the sweeps,
+//! without a reading of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
 use lehr_numerics::elementary::{exp, exp_each, ln};
@@ -22,7 +22,7 @@ use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
-/// A row that knows less than this share of a component's members takes the component's own mean for its own.
+/// A row with known dissimilarities to less than this share of a component's members uses the component's own mean.
 const LEAST_KNOWN: f64 = 1e-6;
 
 /// The number of figures of a soft round.

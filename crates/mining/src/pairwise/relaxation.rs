@@ -1,4 +1,4 @@
-//! The way to a fixed point at one temperature: sweeps, and jumps to where they seem to lead.
+//! The way to a fixed point at one temperature: sweeps, and jumps to their expected end.
 //!
 //! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
 //! Three fields in a row show by which factor changes shrink, and the sum of all changes to come follows without making

@@ -169,7 +169,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         operator.climb(rounds, vectors, self.seed, steps, tolerance, self.turn).await
     }
 
-    /// Critical temperatures of all components where they are.
+    /// The critical temperatures of all present components.
     pub async fn critical(
         &mut self,
         rounds: &mut dyn Rounds,

@@ -3,7 +3,7 @@
 //!
 //! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were
 //! left out. So all ranks come to the same decision by the all-reduce that they make anyway, whichever of them was
-//! asked. No rank waits for one that has gone.
+//! asked. No rank waits for one that has ended.
 
 use std::ops::Range;
 
@@ -49,7 +49,7 @@ impl Heeded<'_> {
         self.round.key_len() >= self.round.len()
     }
 
-    /// The position of the number of skipped leaves: behind the round's numbers, in a key of its own if the round has
+    /// The position of the number of skipped leaves: behind the round's numbers, in its own key if the round has
     /// several.
     fn mark(&self) -> Option<Range<usize>> {
         self.interrupt?;

@@ -1,4 +1,4 @@
-//! Leaves: the rows that one call of a kernel goes over.
+//! Leaves: the rows that one call of a kernel processes.
 //!
 //! Leaves are made one at a time. For rows in a file larger than memory the tiles go to another file
 //! ([`super::spill`]). So memory holds one leaf, and content and order are the same.

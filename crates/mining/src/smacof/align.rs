@@ -2,8 +2,7 @@
 //! themselves.
 //!
 //! Weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): of the cross-covariance `U S V'` the rotation
-//! is `U V'`. Stress knows no orientation, so maps are to be aligned before they are compared or shown one after the
-//! other.
+//! is `U V'`. Stress does not depend on orientation, so align maps before you compare them or show one after the other.
 
 use crate::Error;
 
@@ -25,7 +24,7 @@ pub struct Alignment {
 }
 
 /// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
-/// item; without them all count alike.
+/// item; without them all count equally.
 ///
 /// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not distinguish
 /// them.

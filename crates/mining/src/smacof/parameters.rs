@@ -22,12 +22,12 @@ pub enum Start {
 /// The pair weights as a function of the dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weighting {
-    /// All alike.
+    /// All equal.
     #[default]
     Equal,
     /// One over the dissimilarity, as Sammon's mapping; below a thousandth of the mean it counts as that.
     Sammon,
-    /// The square of that: relative errors count alike. Below three hundredths of the mean a dissimilarity counts as
+    /// The square of that: relative errors count equally. Below three hundredths of the mean a dissimilarity counts as
     /// that.
     InverseSquare,
 }
@@ -43,7 +43,7 @@ pub struct Parameters {
     /// The number of random starts that are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are
     /// tried once.
     pub starts: usize,
-    /// The weights of pairs. Default: alike.
+    /// The weights of pairs. Default: equal.
     pub weighting: Weighting,
     /// Whether targets are annealed (DA-SMACOF). Default: no.
     pub annealed: bool,

@@ -1,6 +1,6 @@
 //! The E-step of vector annealing: soft sums of a leaf, over the centres that matter to it.
 //!
-//! Paper 004 eq. (1)-(3). This file does not know that there are ranks: it adds up one leaf.
+//! Paper 004 eq. (1)-(3). This file does not know about ranks: it adds up one leaf.
 
 use lehr_numerics::bits::{BitRows, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;

@@ -5,7 +5,7 @@ use lehr_numerics::factor::leading_eigenpair;
 use super::components::Components;
 use crate::rows::bernoulli::{Bernoulli, apart};
 
-/// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
+/// A centre with a mass below this share of the whole does not move: the quotient would be noise.
 const LEAST_MASS: f64 = 1e-12;
 /// Masses below this share do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;

@@ -102,12 +102,12 @@ impl Parameters {
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
     }
 
-    /// Whether the number of clusters is to be chosen: neither it nor a final temperature is given.
+    /// Whether the run chooses the number of clusters: neither it nor a final temperature is given.
     pub(crate) fn is_open(&self) -> bool {
         self.clusters.is_none() && self.final_temperature().is_none()
     }
 
-    /// The final temperature, however it was said.
+    /// The final temperature, in either form.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
     }

@@ -9,8 +9,8 @@
 //! then. When none of those helps any more, each removal and each division is carried out to its end before pairs are
 //! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
 //! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
-//! random swap is made, whatever it costs, and the search continues from there. Unless it ends lower, it goes back. If
-//! none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
+//! random swap is made, whatever it costs, and the search continues from there. Unless the result is lower, it goes
+//! back. If none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
 //! perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
@@ -53,10 +53,10 @@ const WORTHWHILE: f64 = 1e-6;
 /// A perturbation has ended where it began if its result costs no more than this share more. Iterations of trials are
 /// given up some way before the fixed point, most often within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
-/// At least this many trials, however few clusters.
+/// At least this many trials, for any number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// The attempts of the search from where it is.
+/// The attempts of the search from its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
@@ -190,7 +190,7 @@ impl Search {
         cost < self.cost * (1.0 - WORTHWHILE)
     }
 
-    /// Whether nothing has been better than annealing's result, and the user has no more patience than the default.
+    /// Whether nothing has been better than annealing's result, with the default patience or less.
     fn seems_best(&self, patience: usize) -> bool {
         self.taken == 0 && patience <= PATIENCE
     }
@@ -224,7 +224,7 @@ impl Search {
     }
 }
 
-/// A search at work: where it is, and its working memory.
+/// A search at work: its state, and its working memory.
 pub(crate) struct Searcher<'s, 'l, T: Scalar> {
     pub search: &'s mut Search,
     pub prepared: &'s mut Prepared,

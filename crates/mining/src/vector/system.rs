@@ -30,8 +30,8 @@ const DISPLACEMENT: f64 = 0.1;
 const LEAST_DIVIDED: f64 = 1e-9;
 /// In many dimensions a division test ends when no eigenvalue changed by more than this share.
 const TOLERANCE: f64 = 1e-4;
-/// The same of a component that is stable down to half of the temperature, for which only its rough distance from
-/// dividing is needed.
+/// The same for a component that is stable down to half of the temperature: only its rough distance from dividing is
+/// needed.
 const STABLE_TOLERANCE: f64 = 1e-3;
 /// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
 const PASSES: RangeInclusive<u64> = 3..=40;

@@ -23,7 +23,7 @@ pub enum Action {
     Start,
     /// It runs with another record: it is ended and started again.
     Replace,
-    /// It runs, and no manifest names it any more.
+    /// It runs, and no manifest names it any longer.
     Stop,
     /// It runs as it should.
     Leave,

@@ -368,7 +368,7 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Faults of fields that no part of a schema knows.
+    /// Faults of fields that the schema does not have.
     fn unknown(&mut self, schema: Schema<'a>, field: &Field, entries: &Map<String, Value>) {
         let is_open = schema.together().iter().any(|part| match part.at.get("additionalProperties") {
             Some(Value::Bool(is_open)) => *is_open,

@@ -76,7 +76,7 @@ impl Known {
         rows.for_each(|(to, from)| to[..other.clusters].copy_from_slice(from));
     }
 
-    /// Knows of no row any more.
+    /// Forgets all rows.
     pub fn forget(&mut self) {
         self.nearest.clear();
         self.least.clear();
@@ -163,7 +163,7 @@ impl Moves {
         self.moves.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }

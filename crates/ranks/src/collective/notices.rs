@@ -8,7 +8,7 @@
 //!
 //! | the notice is of | then |
 //! | --- | --- |
-//! | the same call, made alike | nothing: the message was sent, or will be |
+//! | the same call, made in the same way | nothing: the message was sent, or will be |
 //! | the same call, made otherwise | the two disagree |
 //! | a later call | it is kept until this rank comes to that call |
 //! | an earlier call, of which this rank knows how it made it | they disagree, or the message is on its way |
@@ -18,7 +18,7 @@
 //! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
 //! is in it. Then it made the call otherwise, or waits itself for another; and ranks that agree do not wait for each
 //! other in a circle. Notices do not detect a rank that waits for a message of the program ([`Communicator::receive`])
-//! that no rank sends. For that there is patience.
+//! that no rank sends. The patience setting covers that.
 //!
 //! If a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
 

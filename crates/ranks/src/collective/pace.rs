@@ -5,8 +5,8 @@
 //! an empty message, after a fixed number of received messages. The sender waits when two credits are due. A credit for
 //! sixteen short messages costs little, and a rank that is not ahead never waits for one.
 //!
-//! Both count alike, from the lengths alone, so that nothing needs to be said about the use of a credit. Long messages
-//! count more.
+//! Both count equally, from the lengths alone, so that nothing needs to be said about the use of a credit. Long
+//! messages count more.
 
 use lehr_sync::{AtomicUsize, Ordering};
 

@@ -322,7 +322,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. Like
+    /// Combines everybody's values at rank 0, and returns them there; of a power of two of ranks. Like
     /// [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,

@@ -27,8 +27,8 @@ pub trait Processes: fmt::Debug + Sync {
     /// Returns [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
-    /// Ends a run, after its communicators are gone. Reports to the other processes how it ended here, and returns the
-    /// failure, if there is one, on which all agree. Waits for the others.
+    /// Ends a run, after its communicators have been dropped. Reports to the other processes how it ended here, and
+    /// returns the failure, if there is one, on which all agree. Waits for the others.
     ///
     /// # Errors
     /// Returns [`Error::Transport`].

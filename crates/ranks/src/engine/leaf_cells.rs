@@ -36,7 +36,7 @@ impl<T> LeafCells<T> {
         self.cells.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }

@@ -11,7 +11,7 @@
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
 //! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame
-//! does not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
+//! does not wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
 //!
 //! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
 //! seldom has to fetch that line.

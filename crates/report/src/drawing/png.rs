@@ -12,7 +12,7 @@ const MAKER: &[u8] = b"Software\0lehr";
 /// The position of that chunk: behind the signature and a chunk of 13 bytes.
 const MAKER_AT: usize = SIGNATURE.len() + 25;
 
-/// Whether a file with these first bytes is one of ours.
+/// Whether a file with these first bytes is one of Lehr.
 pub(super) fn is_ours(head: &[u8]) -> bool {
     let maker = head.get(MAKER_AT + 8..MAKER_AT + 8 + MAKER.len());
     head.starts_with(&SIGNATURE) && maker == Some(MAKER)

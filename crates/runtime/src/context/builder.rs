@@ -11,7 +11,7 @@ use super::{Context, Inner, TraceParent, current};
 use crate::port::Port;
 use crate::timer::Clock;
 
-/// Whether a piece of baggage goes along with a post or a spawn.
+/// Whether a piece of baggage crosses with a post or a spawn.
 ///
 /// # Example
 /// ```
@@ -28,7 +28,7 @@ use crate::timer::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// It goes along.
+    /// It crosses.
     Crosses,
     /// Only code that runs in the context itself sees it, and in scopes inside it.
     Stays,

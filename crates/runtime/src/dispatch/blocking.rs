@@ -165,7 +165,7 @@ impl Spares {
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// A section begins: one more spare is to be on duty, if there is one or may be one more.
+    /// A section begins: one more spare should be on duty, if there is one or may be one more.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();

@@ -168,7 +168,7 @@ unsafe fn call<F: FnOnce()>(cell: Box<Cell>) {
 }
 
 /// # Safety
-/// The room holds an `F`, which is gone afterwards.
+/// The room holds an `F`, which is moved out.
 unsafe fn drop_in<F>(room: &mut MaybeUninit<Room>) {
     // SAFETY: the caller's promise.
     unsafe { room.as_mut_ptr().cast::<F>().drop_in_place() };

@@ -203,7 +203,7 @@ pub(crate) fn current_clock() -> Option<Clock> {
 }
 
 /// Asked by every wait that is polled for the first time: whether the task may continue. A task that always finds its
-/// item at once would otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
+/// item at once would otherwise keep its worker without end. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {

@@ -1,5 +1,5 @@
-//! Decides when a worker may sleep and what wakes it. The protocol, its bad interleavings and why they cannot happen
-//! are in `SLEEP.md` beside this file.
+//! Decides when a worker may sleep and what wakes it. The protocol, its bad interleavings and the reasons why they
+//! cannot happen are in `SLEEP.md` beside this file.
 //!
 //! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look. A
 //! thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are awake and

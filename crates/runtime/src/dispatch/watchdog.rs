@@ -31,7 +31,7 @@ pub struct Stuck {
     pub thread: String,
     /// The innermost name of the task that is being polled, if it was [`named`].
     pub task: Option<String>,
-    /// The reason why it blocks, if it said so: [`blocking`](super::blocking).
+    /// The reason why it blocks, if it gave one: [`blocking`](super::blocking).
     pub reason: Option<&'static str>,
     /// For how long the watchdog has seen it there; it may have been there for longer.
     pub since: Duration,

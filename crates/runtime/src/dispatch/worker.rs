@@ -13,8 +13,8 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After this many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
-/// posts from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
+/// After this many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could delay
+/// posts from outside without end. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
 /// The most jobs that a worker takes from the common queue at once.

@@ -2,7 +2,7 @@
 //!
 //! | state | meaning | who sets it |
 //! | --- | --- | --- |
-//! | `AWAKE` | not over; the owner will look again by itself | at the beginning |
+//! | `AWAKE` | not over; the owner will look again itself | at the beginning |
 //! | `ASLEEP` | not over; the owner sleeps, or is about to, and has left its name | the owner, from `AWAKE` |
 //! | `DONE` | over | the other |
 //! | `RETURNED` | over: it was not done, and the owner is to do it | the other |

@@ -182,7 +182,7 @@ impl Core {
         }
     }
 
-    /// One spawned closure has been called and is gone.
+    /// One spawned closure has been called and dropped.
     fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
         let (later, owner) = {
             let mut state = self.state.lock();

@@ -73,7 +73,7 @@ pub(super) enum Phase {
     Open,
     /// A teardown item has come: only items that running handlers wait for still start.
     Closing,
-    /// Nothing runs any more but the teardown handler and independent ones.
+    /// Only the teardown handler and independent ones run.
     Tearing,
     Ended,
 }

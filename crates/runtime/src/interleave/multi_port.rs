@@ -28,7 +28,7 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// Its ports, without waiters: every turn has a join of its own.
+    /// Its ports, without waiters: every turn has its own join.
     ports: Join<B>,
     is_once: bool,
     /// The place in the program that made it: the trace of the items' common context shows this.

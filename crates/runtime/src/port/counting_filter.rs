@@ -13,9 +13,9 @@ type Closure<T> = Box<dyn Fn(&T) -> Option<usize> + Send>;
 
 /// Gives the class of an item, or none if the item is of no interest. Called under the port's lock.
 pub(crate) enum Classify<T> {
-    /// One of ours, that looks at the item alone.
+    /// A filter of Lehr, which looks only at the item.
     Function(fn(&T) -> Option<usize>),
-    /// One that knows or asks something of the user's.
+    /// A filter that calls user code.
     Closure(Closure<T>),
 }
 

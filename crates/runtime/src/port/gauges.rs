@@ -111,8 +111,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Waits until the port is closed and empty. It is cancel-safe; the removal of the last item wakes it, and so does
-    /// the close.
+    /// Whether the port is closed and empty, and no permit is out: nothing will ever come out of it. It is cancel-safe;
+    /// the removal of the last item wakes it, and so does the close.
     ///
     /// # Example
     /// ```

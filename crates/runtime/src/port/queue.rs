@@ -12,7 +12,7 @@ const CAPACITY_KEPT: usize = 32;
 pub(crate) struct Element<T> {
     /// 0, 1, 2, … in order of arrival at this port; ascending along the queue.
     pub(crate) sequence: u64,
-    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or goes away.
+    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or leaves.
     pub(crate) offered_to: Option<Ticket>,
     pub(crate) item: T,
     /// The context that it was posted in.

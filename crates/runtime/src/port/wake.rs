@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of ours, and
+/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of Lehr, and
 /// dropping a waker may too. Declare it before the guard.
 #[derive(Default)]
 pub struct Wake {

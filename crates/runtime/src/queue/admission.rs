@@ -109,7 +109,7 @@ pub(super) enum Verdict {
     Admitted,
     /// It is thrown away.
     Discard(DiscardReason),
-    /// Its future goes back.
+    /// Its future is given back.
     Refused(Rejection),
 }
 

@@ -56,7 +56,7 @@ impl std::error::Error for QueueError {}
 /// assert_eq!(block_on(rejected.future), 2);
 /// ```
 pub struct Rejected<F> {
-    /// The future that was to be spawned, not polled yet.
+    /// The unpolled future of the refused spawn.
     pub future: F,
     /// The reason why it was refused.
     pub reason: Rejection,

@@ -1,7 +1,7 @@
 //! Spawns that wait for admission: a line, first come, first served.
 //!
 //! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that no later
-//! task gets in between. A waiter that goes away passes its place on.
+//! task gets in between. A waiter that leaves passes its place on.
 
 use std::collections::VecDeque;
 use std::fmt;

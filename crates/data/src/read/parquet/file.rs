@@ -194,7 +194,7 @@ impl Parquet {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
     }
 
-    /// The unit of a column's whole numbers, where they are no plain numbers.
+    /// The unit of a column's whole numbers, if they are no plain numbers.
     pub(super) fn unit(&self, column: usize) -> Option<Unit> {
         let of = self.metadata.file_metadata().schema_descr().column(column);
         if of.max_rep_level() > 0 || of.path().parts().len() > 1 {

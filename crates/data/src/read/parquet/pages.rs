@@ -3,7 +3,7 @@
 //!
 //! A page is refused by the size that it claims before it is read. While it is unpacked it gets that size and no byte
 //! more. Memory that the library then takes is counted here too, for the words of a dictionary and the lengths of
-//! texts. A few bytes of a page can claim that there are 2⁶⁰ of them. If a page has a checksum, it is verified.
+//! texts. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

@@ -3,7 +3,7 @@
 //! One number does not show the meaning of a comma or a point. `1,234` is above one thousand in one country, and a bit
 //! more than one in another. So each text is read in both ways ([`Mark`]), and the column decides which of them
 //! explains all its values. The text around the digits (a sign, a currency, a per cent sign) is the same in both. A
-//! number that programs write the same way has the same bits: its digits are put together and parsed once.
+//! number that programs write the same way has the same bits: its digits are assembled and parsed once.
 
 use std::borrow::Cow;
 
@@ -42,7 +42,7 @@ pub(crate) struct Parts<'t> {
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
     /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone
-    /// may be anything.
+    /// may mean anything.
     pub(crate) power: Option<u32>,
     /// Digits, their separator, and perhaps an exponent.
     pub(crate) digits: &'t str,
@@ -99,7 +99,7 @@ fn power_behind(text: &str) -> Option<(u32, &str)> {
     Some((*power, &text[..text.len() - word.len()]))
 }
 
-/// The text before the dash that says that there are no cents: `12.-`, `12,-`.
+/// The text before a dash that stands for no cents: `12.-`, `12,-`.
 fn without_cents(text: &str) -> Option<&str> {
     let rest = text.strip_suffix(['-', '\u{2013}', '\u{2014}'])?;
     rest.trim_end_matches('-').strip_suffix(['.', ','])

@@ -209,7 +209,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
 }
 
 impl Shared {
-    /// Wakes every rank that has gone to sleep.
+    /// Wakes every sleeping rank.
     fn ring(&self) {
         // Orders the caller's news (completion, or a rank that left) before the load below. Pairs with the fence in
         // `Endpoint::sleep`: either the load sees that rank, or that rank sees the news.
@@ -226,8 +226,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. If ranks spin, each must have a worker of its own. In the queue of the rank that wakes it, it
-    /// would wait behind a rank that spins for its answer.
+    /// Wakes a rank. If ranks spin, each must have its own worker. In the queue of the rank that wakes it, it would
+    /// wait behind a rank that spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }

@@ -2,9 +2,9 @@
 //! short message in it.
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message
-//! crosses in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and
-//! only now and then. So the sender seldom has to fetch that one. A long message is in memory that goes with it and
-//! comes back to be used again.
+//! crosses in one line, which only the sender writes. The receiver reports the taken messages in its own line, and only
+//! now and then. So the sender seldom has to fetch that one. A long message is in memory that goes with it and comes
+//! back to be used again.
 //!
 //! To send never waits. A sender that finds the ring full *spills*: from then on messages go into a queue under a lock,
 //! until the receiver has emptied it. A sender in one direction waits for room only afterwards, so that it finds a slot
