@@ -48,8 +48,8 @@ impl Resumable for Parameters {
 /// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// The errors of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties
-/// together; [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Disconnected`] if missing pairs leave unconnected parts;
+/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```

@@ -125,8 +125,8 @@ fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive, because an
-/// eigenvector has no sign of its own.
+/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive. An eigenvector
+/// has no sign of its own.
 ///
 /// # Example
 /// ```

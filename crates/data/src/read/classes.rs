@@ -40,8 +40,8 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
-/// The class of each of these items, none of items without one and of those that the table doesn't have; rows of other
-/// items do not matter.
+/// The class of each of these items; none for items without one, or that the table doesn't have. Rows of other items do
+/// not matter.
 ///
 /// If a table has exactly these items in this order, its rows give the classes, whatever the ids are. So items that
 /// share an id have the classes of their own rows in the results of a run over them. In any other, items are found by

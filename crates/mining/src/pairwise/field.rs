@@ -10,7 +10,7 @@
 //! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
 //! sweep is one of vector annealing.
 //!
-//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes to the expected end of the sweeps,
+//! A leaf keeps the fields of the last three sweeps. A [`Jump`] goes from them to the expected end of the sweeps,
 //! without a reading of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
