@@ -25,8 +25,8 @@ pub struct Beside {
 
 impl Beside {
     /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier file of its kind,
-    /// which `is_ours` knows by the first bytes. It replaces another file only with `force`, and never the input or
-    /// the results.
+    /// which `is_ours` recognises by the first bytes. It replaces another file only with `force`, and never the input
+    /// or the results.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`].

@@ -19,7 +19,7 @@ pub struct FigureFile {
 }
 
 impl FigureFile {
-    /// A file as typed, or what is wrong with its name.
+    /// A file as typed, or the error in its name.
     pub fn of(typed: &str) -> Result<Self, String> {
         let path = PathBuf::from(typed);
         let extension = path.extension().and_then(|extension| extension.to_str());

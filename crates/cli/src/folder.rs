@@ -57,7 +57,7 @@ pub enum Results {
     Matrix,
     /// New items in a map.
     Placing,
-    /// All three of one run.
+    /// All three belong to one run.
     Application,
     /// Regions in several views.
     Demography,

@@ -98,7 +98,7 @@ impl Interrupt {
         self.said.get().is_some()
     }
 
-    /// The same for a method's run, which is given up before its next leaf of rows.
+    /// The same for a method's run, which stops before its next leaf of rows.
     pub fn within_steps(&self) -> anneal::Interrupt {
         let said = self.said.clone();
         anneal::Interrupt::when(move || said.get().is_some())
@@ -194,7 +194,7 @@ pub fn raise_descriptors() -> Option<u64> {
     None
 }
 
-/// Waits for the end of an input; says whether anything came before it.
+/// Waits for the end of an input; returns whether anything came before it.
 fn ends_after_something(mut input: impl Read) -> bool {
     // An input that breaks has ended.
     let first = input.by_ref().take(1).read_to_end(&mut Vec::new()).unwrap_or(0);

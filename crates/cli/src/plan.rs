@@ -61,7 +61,7 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
     })
 }
 
-/// The folder for rows that memory should not hold, if there is one.
+/// The folder for rows that are kept on disk, if there is one.
 ///
 /// # Errors
 /// Returns [`Kind::Usage`] where several processes compute together.

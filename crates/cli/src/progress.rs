@@ -171,7 +171,7 @@ impl Watch {
         }
     }
 
-    /// Writes the checkpoint if it is time, or if there is no other after it.
+    /// Writes the checkpoint if it is time, or if no other will follow.
     fn save(&mut self, checkpoint: &dyn AnyCheckpoint, is_last: bool) {
         let Some(path) = &self.checkpoint else { return };
         let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };

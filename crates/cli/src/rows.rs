@@ -39,7 +39,7 @@ pub fn mark() -> Mark {
 /// The source of the rows' identifiers.
 #[derive(Clone, Copy)]
 pub enum Ids<'a> {
-    /// There are none: a row is known by its number.
+    /// There are none: the number identifies a row.
     Numbers,
     /// On every rank.
     Here(&'a [String]),

@@ -19,7 +19,7 @@ pub const LEVELS_MAX: usize = 50;
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
-/// The number of most frequent texts of a column that its account keeps.
+/// The number of most frequent texts of a column that its account lists.
 const LEVELS_SHOWN: usize = 5;
 
 /// The role of a column.
@@ -34,7 +34,7 @@ pub enum Role {
     Date,
     /// A name or a number for each row.
     Id,
-    /// Texts that hardly repeat.
+    /// Texts that seldom repeat.
     Text,
     /// One value in all rows.
     Constant,

@@ -68,7 +68,7 @@ impl Duplicates {
     }
 }
 
-/// A warning where several items have one id, so that results could not tell them apart. Nothing where all differ.
+/// A warning where several items have one id, so that results could not tell them apart. Nothing if all differ.
 ///
 /// # Example
 /// ```

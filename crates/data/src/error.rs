@@ -366,7 +366,7 @@ impl Faults {
     }
 }
 
-/// Faults as programs read them that count from 0: see [`Faults::from_zero`].
+/// The same faults for programs that count from 0: see [`Faults::from_zero`].
 struct FromZero<'a>(&'a Faults);
 
 impl fmt::Display for FromZero<'_> {

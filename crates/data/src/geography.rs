@@ -188,8 +188,8 @@ fn says(name: &str) -> Option<Degrees> {
     }
 }
 
-/// The words of a name in lower case: runs of letters, of which a capital behind a small letter begins another
-/// (`startLat`, `GPSLat`).
+/// The words of a name in lower case: runs of letters; a capital after a small letter begins a new word (`startLat`,
+/// `GPSLat`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

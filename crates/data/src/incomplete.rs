@@ -205,7 +205,7 @@ impl Incomplete {
         self.standardised_as(self)
     }
 
-    /// The same by the means and standard deviations of other rows: new rows in the numbers of those that were
+    /// The same with the means and standard deviations of other rows: new rows in the units of rows that were
     /// standardised before.
     ///
     /// # Panics

@@ -108,7 +108,7 @@ impl Points {
     /// [`read::spilled_table`](crate::read::spilled_table).
     ///
     /// # Errors
-    /// Returns [`Error::Spill`] if the disk does not take them.
+    /// Returns [`Error::Spill`] if the disk cannot store them.
     ///
     /// # Example
     /// ```

@@ -147,7 +147,7 @@ pub struct Preparation {
     pub uses: Vec<ColumnUse>,
 }
 
-/// One number of each row.
+/// One number for each row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
@@ -189,7 +189,7 @@ pub enum FeatureValue {
 pub struct ColumnUse {
     /// Its name.
     pub column: String,
-    /// Whether features are made of it.
+    /// Whether it is turned into features.
     pub is_used: bool,
     /// How, or why not, in words.
     pub how: String,
@@ -295,7 +295,7 @@ impl Preparation {
     /// note: one customer without sales does not stop all others.
     ///
     /// # Errors
-    /// The same as for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
+    /// The same as for [`apply`](Self::apply); a value without a logarithm only if no value may be missing.
     pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, true)
     }

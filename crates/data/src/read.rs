@@ -198,9 +198,9 @@ pub enum Table {
 /// only ([`svmlight::rows`]).
 ///
 /// A file begins as SVMlight's text if each of its first three rows is a label followed only by `column:value` with
-/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look so too
-/// (`5 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is
-/// a table unless its name says otherwise.
+/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look like this too (`5
+/// 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is a
+/// table unless its name says otherwise.
 ///
 /// # Errors
 /// The same as for [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].

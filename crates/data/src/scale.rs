@@ -176,7 +176,7 @@ impl Scaling {
     }
 
     /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any
-    /// value stays as it is.
+    /// value does not change.
     ///
     /// # Example
     /// ```

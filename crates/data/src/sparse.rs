@@ -261,7 +261,7 @@ impl Sparse {
         self
     }
 
-    /// The same rows, whose columns are named by numbers that count from there.
+    /// The same rows, with columns named by numbers that count from the given one.
     pub fn with_first_column(mut self, first_column: FirstColumn) -> Self {
         self.first_column = first_column;
         self

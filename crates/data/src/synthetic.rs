@@ -128,7 +128,7 @@ pub fn lattice(sides: &[usize], rows_each: usize, deviation: f64, seed: u64) -> 
     (checked(values, sides.len()), labels)
 }
 
-/// `rows` points spread evenly over a box, given by the lower (included) and upper end of each axis.
+/// `rows` points, uniform over a box, given by the lower (included) and upper end of each axis.
 ///
 /// # Panics
 /// Panics if there are no rows or axes, or an end is not finite.

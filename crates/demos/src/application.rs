@@ -258,7 +258,7 @@ impl Application {
     }
 
     /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard
-    /// deviations, the furthest first. Nothing where items have no features.
+    /// deviations, the furthest first. Nothing if items have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];

@@ -183,7 +183,7 @@ impl Regions {
         })
     }
 
-    /// The ways in which they can be looked at.
+    /// The possible views of the regions.
     pub fn views(&self) -> &'static [View] {
         if self.position.is_some() { &[View::Attributes, View::Position, View::Both] } else { &[View::Attributes] }
     }

@@ -1,8 +1,7 @@
 //! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never
-//! rewritten. However a run ends, the records appended before are good; a record that was cut is left out and computed
-//! again.
+//! A log: a head that identifies the data and the dissimilarity, then one record for each step, only ever appended.
+//! However a run ends, the records appended before are good; a record that was cut is left out and computed again.
 //!
 //! | part | bytes |
 //! | --- | --- |

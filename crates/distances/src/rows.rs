@@ -339,7 +339,7 @@ pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Squared or absolute differences, and how many columns they are of. A missing value is 0 with presence 0.
+/// Squared or absolute differences, and the number of their columns. A missing value is 0 with presence 0.
 #[inline(always)]
 pub(crate) fn differences_present(
     row: &[f64],

@@ -7,8 +7,8 @@
 //! | [`import`] | checks a backup, and copies it into a new folder |
 //!
 //! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256.
-//! Copies appear by renaming the folder, all or nothing. A running node changes its files, so it has to be stopped
-//! first; if it keeps data sets, that is checked.
+//! Copies appear by renaming the folder, completely or not at all. A running node changes its files, so it has to be
+//! stopped first; if it keeps data sets, that is checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +37,7 @@ pub enum Error {
     Damaged(Vec<String>),
     /// The request cannot be carried out with these folders.
     Refused(String),
-    /// The disk's error about a file.
+    /// The disk's error for a file.
     Disk(PathBuf, io::Error),
 }
 
@@ -226,7 +226,7 @@ fn is_state(file: &str) -> bool {
     name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")
 }
 
-/// Checks that each data set has the content that its service names; gives how many there are.
+/// Checks that each data set has the content that its service names; returns how many there are.
 fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usize {
     let document: Datasets = match serde_json::from_str(document) {
         Ok(document) => document,

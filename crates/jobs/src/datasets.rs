@@ -339,7 +339,7 @@ pub struct Open {
     /// The format of the file. Default: by the ending of its name.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,

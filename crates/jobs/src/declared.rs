@@ -106,7 +106,7 @@ pub enum Gaps {
     Skip,
     /// The median of the column is put in, of categories the shares of the texts.
     Median,
-    /// The most frequent value is put in.
+    /// The gap gets the most frequent value.
     Mode,
     /// The mean over the nearest rows is put in.
     Nearest,

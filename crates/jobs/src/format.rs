@@ -57,9 +57,9 @@ pub enum Form {
     Csv,
     /// The same with tabs.
     Tsv,
-    /// A table as people have it, of which all columns are kept: numbers as they are written (`1.818,99 €`), texts,
-    /// dates and gaps. Text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects, Parquet or Arrow: which is found out. Jobs prepare it with `auto` and the options in addition.
+    /// A table as people have it, with all columns kept: numbers as written (`1.818,99 €`), texts, dates and gaps. Text
+    /// with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of objects, Parquet or
+    /// Arrow: which is found out. Jobs prepare it with `auto` and the options in addition.
     Table,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,

@@ -329,7 +329,7 @@ impl Job {
     }
 
     /// The bytes that were saved last, by this run or one before it. If that is damaged, the bytes saved before it; if
-    /// that is damaged too, nothing. A run that begins earlier ends with the same result, later, and with a
+    /// that is damaged too, nothing. A run that begins earlier reaches the same result, later, and with a
     /// [warning](Self::warn).
     ///
     /// # Errors

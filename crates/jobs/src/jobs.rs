@@ -396,7 +396,8 @@ pub struct ModelOf {
     pub body: Named,
 }
 
-/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have none.
+/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have
+/// none.
 ///
 /// Over HTTP it is answered as a page:
 ///

@@ -278,7 +278,7 @@ pub enum Failure {
     Input(String),
     /// The machine cannot: memory, threads, disk.
     Environment(String),
-    /// It went wrong inside.
+    /// It failed internally.
     Internal(String),
 }
 

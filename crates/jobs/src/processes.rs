@@ -138,8 +138,8 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies a checkpoint, all or nothing. Somebody may still be writing it: methods check the state that they resume
-/// from.
+/// Copies a checkpoint, completely or not at all. Somebody may still be writing it: methods check the state that they
+/// resume from.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
     fs::copy(saved, &copy)?;

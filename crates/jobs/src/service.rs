@@ -111,7 +111,7 @@ impl MethodService {
     }
 }
 
-/// The description of a method's service, from the description that all of them share.
+/// The description of a method's service, derived from the common description.
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };

@@ -31,7 +31,7 @@ pub(crate) const ID: &str = "lehr.id";
 pub(crate) const GAPS: &str = "lehr.gaps";
 /// The name under which the metadata of a column in fixed point have the value of its unit.
 const SCALE: &str = "lehr.scale";
-/// The name under which they say that its numbers are whole.
+/// The name of the field that marks their numbers as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";
 
 /// The kind of a column's values.

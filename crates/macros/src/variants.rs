@@ -24,7 +24,7 @@ pub(crate) struct Set<'a> {
 /// One kind of message.
 pub(crate) struct Variant<'a> {
     pub(crate) name: &'a Ident,
-    /// In snake case: part of the names of methods.
+    /// In snake case, as part of the names of methods.
     pub(crate) snake: String,
     /// The same as a field.
     pub(crate) field: Ident,

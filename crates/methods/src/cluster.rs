@@ -16,7 +16,7 @@ pub use standing::{Outlying, OutlyingRow, Standing};
 use crate::data::{RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Task, Temperature};
 
-/// Clustering of rows: deterministic annealing, and k-means to compare with.
+/// Clustering of rows: deterministic annealing, and k-means for comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cluster;
 

@@ -39,7 +39,7 @@ const LEVELS: usize = 30;
 pub struct Explanation {
     /// One for each cluster, in the order of their numbers.
     pub clusters: Vec<Portrait>,
-    /// Rules that repeat the labels, where there are two clusters and a column.
+    /// Rules that reproduce the labels, if there are two clusters and a column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
     /// The number of differences that were looked at: the factor of the probabilities.

@@ -56,7 +56,7 @@ const FARTHEST: f64 = 1e140;
 /// The meaning of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
-    /// As the columns are.
+    /// Like the columns.
     Straight,
     /// Through the Earth, and shown along the surface.
     Chord,

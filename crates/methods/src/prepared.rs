@@ -1,5 +1,5 @@
-//! Rows of an ordinary table, prepared. These are the chosen columns as a method compares them, and the table that they
-//! came from, which explains the clusters.
+//! Rows of an ordinary table, prepared. The chosen columns in the form in which a method compares them, and their
+//! source table, which explains the clusters.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};

@@ -487,7 +487,7 @@ impl Rows {
         }
     }
 
-    /// The unit of distances for people: `km`, or nothing where the columns have none that we know.
+    /// The unit of distances for people: `km`, or nothing if the columns have none that we know.
     pub fn unit(&self) -> &'static str {
         if self.is_sphere() { "km" } else { "" }
     }

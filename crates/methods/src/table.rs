@@ -70,7 +70,7 @@ impl Column<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<'a> {
-    /// The name of the table: the file's name without its ending, the output's name in a service.
+    /// The name of the table: the file's name without its extension, the output's name in a service.
     pub name: &'static str,
     /// The columns by name.
     pub columns: Vec<(String, Column<'a>)>,

@@ -41,7 +41,7 @@ impl Resumable for Parameters {
 /// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low. No
 /// swap of a medoid for another item lowers it.
 ///
-/// Items of weight 0 are no medoids and influence nothing; they are labelled all the same.
+/// Items of weight 0 are no medoids and have no influence, but get labels.
 ///
 /// # Errors
 /// The errors of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];

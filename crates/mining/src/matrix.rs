@@ -137,7 +137,7 @@ impl<T: Real> Matrix<'_, T> {
     /// Weights of pairs, 0 where they or the dissimilarities of `of` are missing, in the same precision.
     ///
     /// # Errors
-    /// Returns [`Error::Parameter`] if they are not those of as many items, or all are 0.
+    /// Returns [`Error::Parameter`] if their number differs from that of the items, or all are 0.
     pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
         let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
         let items = from.items();

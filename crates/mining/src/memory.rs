@@ -2,13 +2,13 @@
 //!
 //! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
 //! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
-//! They are looked at only where they are large, so that small runs ask the system nothing.
+//! They are looked at only if they are large, so that small runs ask the system nothing.
 
 use lehr_data::memory::available;
 
 use crate::Error;
 
-/// Runs that take less than this are not looked at.
+/// Runs that take less than this are ignored.
 const SMALL: f64 = (64u32 << 20) as f64;
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;

@@ -46,7 +46,7 @@ pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sy
     drive(&execution, hands * ROWS_OF_A_LEAF, &Work { count, hands, work })
 }
 
-/// Something to be done for each of some numbers.
+/// An operation for each of some numbers.
 struct Work<F> {
     count: usize,
     hands: usize,

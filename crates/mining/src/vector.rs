@@ -61,8 +61,8 @@ impl Checkpoint {
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
-/// Without a number of clusters and a final temperature the number is chosen first ([`number`](mod@crate::number)). The
-/// result is then the same, to the bit, as with that number given.
+/// Without a number of clusters and a final temperature, the run chooses the number first
+/// ([`number`](mod@crate::number)). The result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
 /// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer asked it to stop (it has
@@ -251,7 +251,7 @@ fn choose_number(
     number::choose(sample, most, grow, &mut hear)
 }
 
-/// Lets a run be given up, and ignores its reports.
+/// Allows a run to be given up, and ignores its reports.
 struct Quiet(Option<Interrupt>);
 
 impl Observer for Quiet {

@@ -65,7 +65,7 @@ pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error
     }
 }
 
-/// The reason of a refusal by TLS, in words that say how to fix it.
+/// The reason of a TLS refusal, with advice for fixing it.
 pub(crate) fn reason(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(wrong) => match wrong {

@@ -2,8 +2,8 @@
 //!
 //! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order of the calls, and
 //! the edge admits those of one connection to one service in that order. Behind a proxy that speaks only HTTP/1.1, each
-//! request has its own connection. Requests that are sent at once then have no order. A connection that breaks is made
-//! again with the next request. A request under way is sent again only if that is harmless.
+//! request has its own connection. Simultaneous requests then have no order. A connection that breaks is made again
+//! with the next request. A request under way is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -87,8 +87,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: those that it was given, or else the machine's, which are looked up when
-/// first needed.
+/// The authorities that the client trusts: the given ones, or else the machine's, which are looked up when first
+/// needed.
 #[derive(Default)]
 struct Trusting {
     told: Option<Trust>,

@@ -93,7 +93,7 @@ impl Connections {
         Some(Arc::new(Place { among: self.clone(), number, evicted, unsent }))
     }
 
-    /// Ends a connection that is idle, for its descriptor; says whether there was one.
+    /// Ends a connection that is idle, for its descriptor; returns whether there was one.
     pub(crate) fn spare_one(&self) -> bool {
         self.table.lock().evict(None)
     }

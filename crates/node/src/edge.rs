@@ -43,7 +43,7 @@ pub(crate) struct Peer {
 /// The number of addresses that are counted at once; the fullest buckets are forgotten first.
 const ADDRESSES: usize = 10_000;
 
-/// The number of times an answer is looked for, by a thread that has nothing else to do.
+/// The number of times that an otherwise idle thread looks for an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
     /// With a pause of some tens of nanoseconds before each.

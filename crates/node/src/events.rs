@@ -18,7 +18,7 @@ use crate::write_timeout::PIECE;
 /// The largest number of services of one stream: each is a subscription.
 const SERVICES_MAX: usize = 64;
 
-/// Wishes in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
+/// Subscription options in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {

@@ -507,7 +507,7 @@ impl Follower {
     }
 }
 
-/// Merges the news heard into the known state; says whether that changed.
+/// Merges the news heard into the known state; returns whether that changed.
 fn apply(event: Event<Directory>, node: &mut Joined) -> bool {
     match event {
         Event::Seed(seed) => node.services.clone_from(&seed.services),

@@ -38,7 +38,7 @@ pub(crate) enum News {
     Same,
     /// It has been made again.
     Renewed,
-    /// The files have changed, and their content now is of no use.
+    /// The files have changed, and their content now is unusable.
     Refused(Fault),
 }
 

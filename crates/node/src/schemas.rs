@@ -271,7 +271,7 @@ fn of_substance(forms: &[Value]) -> usize {
     forms.iter().filter(|form| form["type"] != "null").count()
 }
 
-/// The field that always has the same word in a form of a choice, with this word.
+/// The field with the same word in each form of a choice, with this word.
 fn constant(form: &Value) -> Option<(String, String)> {
     let mut words = form["properties"].as_object()?.iter();
     words.find_map(|(name, field)| Some((name.clone(), field["const"].as_str()?.to_owned())))

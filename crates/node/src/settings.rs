@@ -35,7 +35,7 @@ pub struct Settings {
     pub proxies: Vec<Network>,
     /// Lets it listen beyond loopback without a policy.
     pub is_insecure: bool,
-    /// The certificates that it shows and asks for; connections then speak only TLS. Default: none, and no TLS.
+    /// The certificates that it presents and requires; connections then use only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
     /// The target of its request log. Default: nowhere.
     pub log: Option<Log>,

@@ -128,7 +128,7 @@ impl Answered {
         number("from")
     }
 
-    /// The bytes, and the answer that is to have them.
+    /// The bytes, and the receiver of the answer.
     pub(crate) fn into_response(self) -> (Vec<u8>, Response<Answer>) {
         let mut response = Response::new(Answer::Whole(None));
         *response.status_mut() = StatusCode::OK;

@@ -72,8 +72,7 @@ impl Tls {
     }
 }
 
-/// Configures TLS for a node: its certificate and its key. If a third file is there, it names the authorities of
-/// clients.
+/// Configures TLS for a node: its certificate and its key. If a third file exists, it names the authorities of clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);
     let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);

@@ -40,7 +40,7 @@ impl fmt::Debug for Trust {
 }
 
 impl Trust {
-    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Shows a certificate, with its
+    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Presents a certificate, with its
     /// private key, to nodes that ask for one. Changed files are read again when a connection begins; if they cannot be
     /// used, the earlier ones stay.
     ///

@@ -119,7 +119,7 @@ pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Respons
     Some(viewer.file(name, request.headers()).ok_or_else(|| fault().into()))
 }
 
-/// The way from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
+/// The path from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
 fn sent_on(to: &'static str) -> Response<Answer> {
     let mut response = Response::new(Answer::Whole(None));
     *response.status_mut() = StatusCode::SEE_OTHER;

@@ -9,14 +9,14 @@
 //! over rows want. A block of many tiles has enough rows to sum lane by lane instead, so large data are kept, and read,
 //! once.
 //!
-//! Lines may be in a file in place of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
+//! Lines may be in a file instead of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
 
 use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
 /// Up to this dimension squared distances are summed from differences, beyond it from products. Products are half the
-/// work. They lose digits only where a row is much longer than its distance to a centre (rows are stored with the mean
+/// work. They lose digits only if a row is much longer than its distance to a centre (rows are stored with the mean
 /// subtracted).
 pub const DIRECT_DIMENSION: usize = 16;
 

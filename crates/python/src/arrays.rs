@@ -237,7 +237,7 @@ pub(crate) fn matrix(x: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     rows(&x.as_array(), |value| value).0
 }
 
-/// A vector as an array of two dimensions. No copy.
+/// A vector as a two-dimensional array. No copy.
 pub(crate) fn table<'py, T: Element>(
     py: Python<'py>,
     values: Vec<T>,

@@ -1,6 +1,6 @@
 //! Dissimilarities of all pairs for `lehr.pairwise_distances`.
 //!
-//! Options are those that `lehr_methods::distances` declares, as JSON, and have the same meaning as for `lehr distances`.
+//! Options are those that `lehr_methods::distances` declares, as JSON, with the same meaning as for `lehr distances`.
 
 use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};

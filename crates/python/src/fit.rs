@@ -94,8 +94,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Reads the parameters as the estimator wrote them.
     ///
     /// # Errors
-    /// Returns `ValueError` for a text that says no parameters: the estimator and this library are of different
-    /// versions.
+    /// Returns `ValueError` for a text without parameters: the estimator and this library have different versions.
     pub(crate) fn new(py: Python<'py>, method: &'static str, run: Run<'py>) -> PyResult<Self>
     where
         C::Parameters: DeserializeOwned,

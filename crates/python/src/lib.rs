@@ -14,7 +14,7 @@
 //! - `services`: Python objects as services.
 //! - `errors`: errors into exceptions.
 //!
-//! `docs/design/python.md` says why.
+//! `docs/design/python.md` gives the reasons.
 #![forbid(unsafe_code)]
 
 mod arrays;

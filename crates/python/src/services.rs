@@ -1,12 +1,13 @@
 //! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
 //!
 //! The library has the document, as JSON: it answers for it, versions it, publishes and keeps it, all without the
-//! interpreter. The object in Python has its own state. It is set to the document's where the two differ. This follows
-//! a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault says
-//! that nothing happened, whatever the handler had done by then.
+//! interpreter. The object in Python has its own state. It is reset to the document's if the two differ. This follows a
+//! handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault says that
+//! nothing happened, whatever the handler had done by then.
 //!
-//! A plain function is called by the worker, which says that it blocks: a spare takes its place meanwhile. A coroutine runs on the event loop of the node, and the worker only waits.
-//! One that is given up is cancelled, and the next handler that sees the state waits until it has gone.
+//! The worker calls a plain function and says that it blocks: a spare takes its place meanwhile. A coroutine runs on
+//! the event loop of the node, and the worker only waits. One that is given up is cancelled, and the next handler that
+//! sees the state waits until it has gone.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -48,7 +48,7 @@ pub(crate) struct Progress {
     temperature: Option<f64>,
     /// Clusters or components at present.
     n_clusters: Option<usize>,
-    /// The quantity that falls: free energy, stress, mean squared distance, cost, or a likelihood with its sign turned.
+    /// The decreasing quantity: free energy, stress, mean squared distance, cost, or a negative likelihood.
     objective: Option<f64>,
     /// Sweeps or iterations so far; pairs finished, for dissimilarities.
     n_iter: u64,

@@ -1,4 +1,4 @@
-//! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
+//! Frames between processes. Sending never waits, and any polling task receives for the whole process.
 //!
 //! A frame is a run of bytes that belongs to the link from [`Link::send`] on. So nothing that a task does later
 //! (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their length, and
@@ -182,7 +182,7 @@ impl Traffic {
         (self.frames_sent, self.frames_received)
     }
 
-    /// Sends a frame to a process, which may be this one. Does not wait.
+    /// Sends a frame to a process, possibly to this one. Does not wait.
     pub(crate) fn send(&mut self, process: usize, mut frame: Vec<u8>) -> Result<(), Error> {
         let number = self.next_sent[process];
         self.next_sent[process] = (number + 1) % NUMBERS;
@@ -208,7 +208,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; says whether it
+    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; returns whether it
     /// went.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };

@@ -105,8 +105,8 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; says whether
-    /// it was.
+    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; returns
+    /// whether it was.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)
     }

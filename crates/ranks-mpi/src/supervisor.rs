@@ -4,8 +4,8 @@
 //! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
 //! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does
 //! nothing but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the
-//! same signal. On that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees
-//! the connection close first: two times in three.)
+//! same signal. Every launcher then ends the others. (MPICH's does so on an exit code other than 0 only if it sees the
+//! connection close first: two times in three.)
 //!
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the
 //! process group, to which launchers send their signals. The supervisor adds to the environment the program that the

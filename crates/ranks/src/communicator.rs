@@ -31,7 +31,7 @@ use crate::trace::Activity;
 ///
 /// The future of a collective may be dropped while it waits. Between threads the rank's part has then been done, and
 /// the rank's next collective first waits for the abandoned one to be complete. One that is dropped in that wait has
-/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn it when this rank
+/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn of it when this rank
 /// ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
@@ -43,7 +43,7 @@ pub struct Communicator {
     pub(crate) calls: Calls,
     /// Over messages, how far this rank is ahead of others.
     pub(crate) pace: Pace,
-    /// Over messages, why no collective can be begun: one was given up, or failed.
+    /// Over messages, the reason why no collective can begin: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
     /// This rank's fold of its own leaves.
     pub(crate) own: Fold,

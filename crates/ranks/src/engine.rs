@@ -57,9 +57,8 @@ pub trait Round: Sync {
     }
 
     /// The number of numbers of a partial that belong together. Under map-reduce each run of this many is the value of
-    /// a key. The rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine`
-    /// must treat such runs alike and apart from each other. By default the whole partial is one value, which is right
-    /// for every `combine`.
+    /// a key. The rank of the key combines and reduces it alone. Must be at least 1, and `combine` must treat such runs
+    /// alike and apart from each other. By default the whole partial is one value, which is right for every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
@@ -249,7 +248,7 @@ pub struct Execution {
     /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have
     /// ranks](Engine::has_ranks) have more than one. Default: as many as the machine runs threads at once.
     pub ranks: usize,
-    /// Worker threads, at least 1. Default: as many as the machine runs at once.
+    /// Worker threads, at least 1. Default: the number of threads that the machine runs at once.
     pub threads: usize,
     /// The processes that this one computes with; each has this many ranks and threads. Only engines that have ranks
     /// have them. Default: none.
@@ -342,7 +341,7 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
 /// A method's loop on one rank: why it failed, if it did. Its result is where [`drive`] looks for it.
 type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 
-/// Begins a loop, given its place among those of this process.
+/// Begins a loop, given its number among those of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
 /// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all

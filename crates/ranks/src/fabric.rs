@@ -251,8 +251,7 @@ pub trait Fabric: Send + Sync {
         received.map_ok(|message| read(message.envelope(), &message.bytes))
     }
 
-    /// Shows the earliest message that matches and leaves it where it is; otherwise as
-    /// [`poll_receive`](Self::poll_receive).
+    /// Shows the earliest message that matches without taking it; otherwise like [`poll_receive`](Self::poll_receive).
     ///
     /// # Errors
     /// The same as for [`poll_receive`](Self::poll_receive).

@@ -250,7 +250,7 @@ fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state:
     values.into_iter().filter_map(whole).collect()
 }
 
-/// The value of a node: its children's combined; where there is one, that one; none if nothing was emitted under it.
+/// The value of a node: its children's combined; if there is only one, that one; none if nothing was emitted under it.
 fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Option<Vec<f64>> {
     if values.len() < 2 {
         return values.pop().map(|(_, value)| value);

@@ -72,7 +72,7 @@ pub enum Control {
 /// assert_eq!(Half.progress(&progress), Control::Stop);
 /// ```
 pub trait Observer: Send {
-    /// Hears how far the run is after each step, and says whether it continues.
+    /// Hears how far the run is after each step, and returns whether it continues.
     fn progress(&mut self, progress: &Progress) -> Control {
         let _ = progress;
         Control::Continue
@@ -88,8 +88,8 @@ pub trait Observer: Send {
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one;
-    /// that of the lead decides whether steps can be interrupted.
+    /// The run asks once, before it begins. In a job of several processes all observers should have one; the lead's
+    /// decides whether steps can be interrupted.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }

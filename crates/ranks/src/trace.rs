@@ -107,7 +107,7 @@ struct State {
     idle_since_s: f64,
     /// The program's name for computing.
     computing: &'static str,
-    /// The phase that the rank is in, and since when.
+    /// The phase of the rank, and its start.
     phase: Option<(&'static str, f64)>,
 }
 

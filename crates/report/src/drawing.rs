@@ -102,7 +102,7 @@ pub enum Shape {
     Polygon(Vec<(f64, f64)>, Color),
     /// Discs of one radius and colour, a little translucent.
     Discs(Vec<(f64, f64)>, f64, Color),
-    /// Circles of one radius and colour, of a line of a width.
+    /// Circles with one radius and colour, outlined by a line of some width.
     Rings(Vec<(f64, f64)>, f64, f64, Color),
     /// A text.
     Text(Text),

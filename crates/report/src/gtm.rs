@@ -222,7 +222,7 @@ impl Page<'_> {
         )
     }
 
-    /// The noise against the temperature.
+    /// The noise as a function of the temperature.
     fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
         (history.len() > 1).then(|| {

@@ -20,7 +20,7 @@ const NAMED: usize = 20_000;
 pub struct Heat {
     /// Cells a side.
     pub cells: usize,
-    /// The mean of each cell; none where no pair is known.
+    /// The mean of each cell; none if no pair is known.
     pub levels: Vec<Option<f64>>,
     /// The one that is drawn brightest.
     pub largest: f64,
@@ -95,7 +95,7 @@ fn some(of: &[usize], most: usize) -> impl Iterator<Item = usize> + Clone + '_ {
     of.iter().copied().step_by(of.len().div_ceil(most).max(1))
 }
 
-/// The mean dissimilarity of pairs of two clusters; none where no pair is known.
+/// The mean dissimilarity of pairs of two clusters; none if no pair is known.
 fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
     let mut means = vec![vec![None; members.len()]; members.len()];
     for a in 0..members.len() {

@@ -45,7 +45,7 @@ pub struct Picture {
     pub degrees: bool,
     /// The drawn length of a degree of longitude, where one of latitude is 1 long.
     pub narrowing: f64,
-    /// The meaning of x and y, in a few words; empty where they measure nothing.
+    /// The meaning of x and y, in a few words; empty if they measure nothing.
     pub names: [String; 2],
     /// The subject of the picture, in a few words.
     pub title: String,

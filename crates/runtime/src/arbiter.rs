@@ -1,4 +1,4 @@
-//! Probe, claim, take: how everything that waits at ports gets its items.
+//! Probe, claim, take: how every waiter at ports gets its items.
 //!
 //! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
 //! only then removes items (*take*). It needs no way back: before the claim nothing has been removed, after it nothing
@@ -11,8 +11,8 @@
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
 //! exception, and are documented so.
 //!
-//! A choice needs no protocol of its own, because its branches hold nothing. It polls them in order, and the first that
-//! claims wins (`choice.rs`).
+//! A choice needs no protocol, because its branches hold nothing. It polls them in order, and the first that claims
+//! wins (`choice.rs`).
 
 pub mod choice;
 pub mod exchange;

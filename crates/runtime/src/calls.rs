@@ -91,7 +91,7 @@ mod current {
 }
 use current::HERE;
 
-/// Another place for as long as it lives; it puts the outer one back, also after a panic.
+/// A different place for as long as it lives; it restores the outer one, also after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
     place: Option<CallSite>,

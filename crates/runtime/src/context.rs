@@ -193,7 +193,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Until when its work should be over, on the clock it was made with: its own deadline or an outer one, if earlier.
+    /// The time by which its work should be over, on the clock it was made with: its own deadline or an outer one, if
+    /// earlier.
     ///
     /// # Example
     /// ```

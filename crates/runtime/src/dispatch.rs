@@ -595,7 +595,7 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// The counts of each worker so far, in its place; after them those of the spare threads that were ever needed.
+    /// The counts of each worker so far, at its index; after them those of the spare threads that were ever needed.
     ///
     /// # Example
     /// ```

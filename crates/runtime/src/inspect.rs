@@ -6,7 +6,7 @@
 //! way of a message; there is no list of all ports.
 //!
 //! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) says at which of
-//! its own looks it first saw the wait. So the more often you ask, the more exact that is.
+//! its own looks it first saw the wait. So the more often you ask, the more exact the time is.
 //!
 //! It cannot see waits at ports that it does not know, at a queue's door, for answers, for tasks or for locks. It does
 //! not say which of two tasks that wait for each other is at fault. A thread outside is only "somebody else".
@@ -128,7 +128,7 @@ impl<T: Send> Look for Core<T> {
 }
 
 impl Inspector {
-    /// Looks at nothing yet.
+    /// It does not look at anything yet.
     ///
     /// # Example
     /// ```
@@ -319,7 +319,7 @@ pub struct DispatcherView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskView {
-    /// The address that its wakers carry: no two living tasks have the same.
+    /// The address of its wakers: no two living tasks have the same.
     pub identity: usize,
     /// As it was [`named`](crate::named).
     pub name: Option<String>,

@@ -763,8 +763,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// changes the state in place, which it does if no branch is independent.
     ///
     /// The first call enables the snapshots. Until then a guard that is dropped in its handler's own poll may give the
-    /// state back only as that poll ends. So the very first call may find nothing where a handler has let go of the
-    /// state and continues to compute.
+    /// state back only as that poll ends. So the very first call may find nothing if a handler has let go of the state
+    /// and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].

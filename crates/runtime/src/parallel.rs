@@ -64,7 +64,7 @@ impl Gate {
         self.word.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets others in. The lender only.
+    /// Lets others in. Only the lender has the gate.
     pub fn open(&self) {
         // Release: publishes what the lender wrote since `take` to those who enter.
         self.word.store(TAKEN | OPEN, Ordering::Release);

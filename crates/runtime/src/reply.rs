@@ -74,7 +74,7 @@ pub struct Reply<T> {
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
 ///
 /// Cancel-safe: waiting holds nothing. Dropping it gives the question up. The answerer can see that
-/// ([`Reply::is_wanted`]); an answer given later goes back to the answerer, and one given already is dropped.
+/// ([`Reply::is_wanted`]); a later answer goes back to the answerer, and an earlier one is dropped.
 ///
 /// # Errors
 /// The [`Refusal`] of the reply's holder.

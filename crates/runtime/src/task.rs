@@ -55,7 +55,7 @@ impl<T> Task<T> {
         self.inner.detach();
     }
 
-    /// Cancels the task and waits until its future has been dropped; gives the output if it ended first.
+    /// Cancels the task and waits until its future has been dropped; returns the output if it ended first.
     ///
     /// # Errors
     /// Returns [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
@@ -143,7 +143,7 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The
+/// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
 /// two then talk on one core, without a message crossing to another. For a task that continues without a wait,
 /// computing or spinning until the other answers, that is wrong: the other would be behind it. Then this is the call.
 /// On no worker it is [`Waker::wake`].
@@ -283,7 +283,7 @@ pin_project! {
 #[cfg(not(any(loom, shuttle)))]
 const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
 
-/// Makes a task of a future by `spawn`, in the context that is current: its end by cancellation will wake it.
+/// Makes a task from a future by `spawn`, in the current context: the end of the context by cancellation will wake it.
 pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Guarded<F>) -> Spawned<T>) -> Spawned<T> {
     let context = context::current::capture();
     let listening = context.clone();

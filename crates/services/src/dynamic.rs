@@ -290,7 +290,7 @@ impl Service for Dynamic {
     }
 }
 
-/// An operation of a dynamic service on its way, by its verb.
+/// A request for an operation of a dynamic service, by its verb.
 struct Loose<V> {
     name: &'static str,
     body: Value,

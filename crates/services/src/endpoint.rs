@@ -192,7 +192,7 @@ impl Link for Endpoint {
 /// A subscription on its way.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// Requests about the state as a whole, without its type.
+/// Requests for the state as a whole, without its type.
 pub(crate) trait Encoded: Send + Sync {
     /// The state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;

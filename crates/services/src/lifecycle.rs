@@ -48,7 +48,7 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// Somebody sent it a drop.
+    /// A client sent it a drop.
     Dropped,
     /// Its host shuts down.
     Shutdown,

@@ -99,8 +99,8 @@ impl Placement {
 
     /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
     ///
-    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A change that cannot be
-    /// written, panics or is cancelled is taken back. Default: the document is not kept.
+    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A
+    /// change that cannot be written, panics or is cancelled is undone. Default: the document is not kept.
     ///
     /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
     /// handler sees the state meanwhile.
@@ -172,7 +172,7 @@ impl Placement {
     /// Whether it is valid.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with all invalid values.
     pub fn check(&self) -> Result<(), Fault> {
         let mut faults = Vec::new();
         let mut wrong = |what: String, at: &str| {

@@ -260,8 +260,8 @@ impl<D: Contract> Reference<D> {
 
     /// Sends an operation now; await its answer when you like. This many can be on their way at once, in order.
     ///
-    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; a request that has been
-    /// sent is done all the same.
+    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the
+    /// answer is first polled. A dropped answer is given up; a request that has been sent is carried out all the same.
     ///
     /// # Errors
     /// Awaiting it gives those of [`call`](Self::call).
@@ -380,7 +380,7 @@ impl<D: Contract> Reference<D> {
         if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
     }
 
-    /// For a partner, a service that is not there is away for a time.
+    /// For a partner, a missing service is away for a time.
     fn absent(&self, fault: Fault) -> Fault {
         if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
             return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();

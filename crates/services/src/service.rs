@@ -22,7 +22,7 @@ use crate::start::Starting;
 
 /// A kind of service: its state document and whatever else its handlers need.
 ///
-/// It is `Clone` because a handler that changes the state while an older snapshot is still looked at changes a copy. Keep large
+/// It is `Clone` because a handler that changes the state while an older snapshot is in use changes a copy. Keep large
 /// parts behind an `Arc`, and resources (handles, references to partners) beside the document: cloning those is cheap.
 ///
 /// # Example

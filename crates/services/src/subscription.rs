@@ -29,7 +29,7 @@ const CAPACITY_MAX: usize = 65_536;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// They are given up. The subscriber learns how many, and gets the state again.
+    /// They are given up. The subscriber learns the number, and gets the state again.
     #[default]
     Reseed,
     /// A newer change with the same operation and key takes the place of the older one; then as [`Slow::Reseed`].

@@ -32,7 +32,7 @@ const TRANSFERS_MAX: usize = 10_000;
 /// After how many bytes the state says how far a transfer is.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// The beginning of the names of files that are not whole. No name may begin so.
+/// The beginning of the names of files that are not whole. No name may begin in this way.
 const PARTIAL: &str = ".partial-";
 
 /// The files that were requested, by name.
@@ -95,7 +95,7 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Begins to bring a file; its progress is in the state. One that failed or was given up may be requested again.
+/// Begins to fetch a file; its progress is in the state. One that failed or was given up may be requested again.
 ///
 /// # Example
 /// See [`Fetch`].

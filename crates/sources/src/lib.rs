@@ -1,9 +1,9 @@
 //! Data from elsewhere, as services of a node: [`Fetch`] brings files over HTTP, [`PubChem`] asks the chemical database
 //! of that name.
 //!
-//! Only hosts that the operator has allowed are asked. [`Allowed`] lists them, and addresses of private networks are
-//! refused unless a host is listed with them. A file is whole or not there: a file has its final name only
-//! when its length and checksum are right.
+//! Only hosts that the operator has allowed are contacted. [`Allowed`] lists them, and addresses of private networks
+//! are refused unless a host is listed with them. A file is whole or not there: a file has its final name only when its
+//! length and checksum are right.
 //!
 //! | wanted | found |
 //! | --- | --- |

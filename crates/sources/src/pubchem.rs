@@ -221,7 +221,7 @@ impl PubChem {
         Ok(())
     }
 
-    /// Asks for a path, and again if PubChem is busy; gives the status and the answer.
+    /// Asks for a path, and again if PubChem is busy; returns the status and the answer.
     async fn ask(&self, clock: &Clock, path: &str, form: Option<String>) -> Result<(u16, String), Fault> {
         let mut pause = Duration::from_secs(1);
         let mut tries = 0;

@@ -81,7 +81,7 @@ pub(crate) struct TransferRequest {
     pub(crate) form: Option<String>,
 }
 
-/// The answer: its head, and the bytes as they come. Dropping it ends the transfer.
+/// The answer: its head, and the bytes as they arrive. Dropping it ends the transfer.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,

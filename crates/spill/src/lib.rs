@@ -2,8 +2,8 @@
 //!
 //! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written it becomes a
 //! [`Slab`], which is a `&[T]` like any other. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So you may go over far more numbers than there is memory for.
-//! [`Storage`] is the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
+//! those that have not been used lately. So you may iterate over far more numbers than fit into memory. [`Storage`] is
+//! the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
 //! same. Its only handle is closed before anybody reads from it. So no other program writes to it or truncates it, and

@@ -135,7 +135,7 @@ impl<T: Pod> Builder<T> {
     /// All numbers.
     ///
     /// # Errors
-    /// Returns [`Error`] if the disk does not take the last of them.
+    /// Returns [`Error`] if the disk cannot store the last of them.
     pub fn finish(self) -> Result<Storage<T>, Error> {
         Ok(match self {
             Builder::Memory(numbers) => Storage::Memory(numbers),

@@ -18,7 +18,8 @@ use super::{Cell, Ordering, imp, spin_loop, thread};
 /// model looking is giving away.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
-/// Times the core is given away before sleeping. Giving away does not help a holder of lower priority, sleeping does.
+/// The number of times that the core is yielded before sleeping. Giving away does not help a holder of lower priority,
+/// sleeping does.
 const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 
 /// The shortest and the longest sleep, in microseconds.

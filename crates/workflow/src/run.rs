@@ -204,7 +204,7 @@ pub struct Run {
     pub wish: Option<RunState>,
     /// The number of times it was begun, resumed or begun again from a step. Earlier runners may no longer change it.
     pub part: u64,
-    /// Makes the keys of its requests different from those of all other runs, wherever they are.
+    /// Makes the keys of its requests different from those of all other runs, on any node.
     pub token: String,
     /// The order in which runs were begun.
     pub number: u64,

@@ -353,7 +353,7 @@ fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     progress
 }
 
-/// Whether another attempt may succeed where this one was answered with a fault.
+/// Whether another attempt may succeed after this answer with a fault.
 fn may_pass(fault: &Fault) -> bool {
     let code = fault.code();
     code.may_pass()

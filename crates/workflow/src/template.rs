@@ -24,7 +24,7 @@ pub(crate) struct Reference {
     pub(crate) source: Source,
     /// Fields, places in lists, or `*` for a field of every entry.
     pub(crate) path: Vec<String>,
-    /// As it was written.
+    /// The text as it was written.
     pub(crate) text: String,
 }
 

@@ -52,7 +52,7 @@ pub fn is_of_jobs(plan: &MethodPlan) -> bool {
     plan.execution.engine == Engine::Ranks && plan.execution.ranks == plan.execution.threads
 }
 
-/// Runs the workflow of a demonstration, or one of its nodes, and shows the result.
+/// Runs the workflow of a demonstration, or one of its nodes, and prints the result.
 ///
 /// # Errors
 /// The reason why there is no result; then nothing is written.

@@ -234,7 +234,7 @@ fn listed(ids: &[&str]) -> String {
     format!("{}{more}", ids[..ids.len().min(TOLD)].join(", "))
 }
 
-/// Places all items, the first of which in `metric` are the map's, and writes where they are.
+/// Places all items, the first of which in `metric` are the map's, and writes their positions.
 fn place(
     plan: &PlacePlan,
     map: &Map,

@@ -140,7 +140,7 @@ impl Request {
     }
 }
 
-/// Follows the lead of a method to the end: the exit code. Says nothing, because the lead does.
+/// Follows the lead of a method to the end: the exit code. Prints nothing, because the lead does.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;

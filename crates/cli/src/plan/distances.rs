@@ -63,8 +63,8 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// By its first character, unpacked: `>` begins FASTA, `#FPS` FPS. An array with a header of Lehr beside it is a
-    /// matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
+    /// By its first character, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a header of Lehr beside it
+    /// is a matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
         let stem = name.trim_end_matches(".gz");

@@ -29,7 +29,7 @@ const STANDARD_INPUT: &str = "-";
 /// The number of clusters that the demonstration looks for.
 const DEMO_CLUSTERS: u64 = 20;
 
-/// One run: where the data come from, the method, and where the results go.
+/// One run: the source of the data, the method, and the target of the results.
 pub struct MethodPlan {
     /// The method.
     pub method: &'static dyn Method,

@@ -9,7 +9,7 @@ use crate::scale::{Scale, Scaling};
 
 /// Logarithms are taken of columns that are skewed by more than this, if that at least halves it.
 const SKEWED: f64 = 1.5;
-/// A column is left out if at least this share of its values is one and the same.
+/// A column is left out if at least this share of its values is equal.
 const SAME: f64 = 0.95;
 /// Texts of fewer than this share of the rows are not worth a feature of their own.
 const RARE: f64 = 0.01;

@@ -85,7 +85,7 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Whether a text begins as a document in JSON: an object with a first key, or a list of objects, lists, texts or
+/// Whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts or
 /// numbers. No table begins so: a bracket is neither a name nor a number.
 fn is_json(text: &[u8]) -> bool {
     let inside = text[1..].trim_ascii_start();

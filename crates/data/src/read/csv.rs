@@ -6,8 +6,8 @@
 //! - **Header.** Whether the first row has names is decided in `header.rs`.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers
 //!   in more than half of all rows although it had none in the first is reported. The others are left out, and reported
-//!   with a value of each ([`LeftOut`]). If values may be missing, a column whose first rows are all gaps is still
-//!   numeric when numbers follow and no text does.
+//!   with an example value each ([`LeftOut`]). If values may be missing, a column whose first rows are all gaps is
+//!   still numeric when numbers follow and no text does.
 
 use std::collections::HashSet;
 

@@ -80,7 +80,7 @@ impl Census {
 pub(super) struct Decoder<R> {
     reader: R,
     encoding: Encoding,
-    /// Bytes that were read and not decoded: half of a letter at most.
+    /// Bytes that were read and not decoded: at most half of a letter.
     rest: Vec<u8>,
     decoded: Vec<u8>,
     given: usize,

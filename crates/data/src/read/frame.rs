@@ -157,7 +157,7 @@ pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &Ta
     Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
 }
 
-/// A data frame with the fields that it was made of.
+/// A data frame with its source fields.
 pub(super) struct Framed {
     pub(super) frame: DataFrame,
     grid: Grid,

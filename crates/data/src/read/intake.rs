@@ -93,8 +93,8 @@ impl<'l> Intake<'l> {
         }
     }
 
-    /// The faults where no row was kept: those of the rows that were read. If `is_all` says that there are no other
-    /// rows, also those of their weights.
+    /// The faults if no row was kept: those of the rows that were read. If `is_all` says that there are no other rows,
+    /// also those of their weights.
     pub fn into_faults(mut self, is_all: bool) -> Result<(), Error> {
         if is_all {
             self.look_at_the_total_weight();

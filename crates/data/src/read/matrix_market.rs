@@ -2,9 +2,9 @@
 //! value` a line, both counted from 1.
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
-//! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. The
-//! same holds for matrices that store only one half (`symmetric` and similar ones), because they are no rows of a
-//! table.
+//! none of one place twice; values of 0 are dropped. The error for dense (`array`) files and complex numbers names
+//! them. The same holds for matrices that store only one half (`symmetric` and similar ones), because they are no rows
+//! of a table.
 
 use std::io::Read;
 use std::path::Path;

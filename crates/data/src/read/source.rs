@@ -113,7 +113,7 @@ impl<'a> Source<'a> {
         &self.name
     }
 
-    /// The bytes at hand, without reading more.
+    /// The buffered bytes, without reading more.
     pub(crate) fn window(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
@@ -276,7 +276,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The reason why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
+/// The reason why reading stopped after the result of `read`: in the bytes, or elsewhere.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {

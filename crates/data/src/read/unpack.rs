@@ -62,7 +62,7 @@ impl From<Damage> for io::Error {
 pub struct Unpacked<'a> {
     plain: Box<dyn Read + 'a>,
     is_packed: bool,
-    /// Set when the reader below the decompressor failed: then the error is not about its bytes.
+    /// Set when the reader below the decompressor failed: then the error does not concern its bytes.
     failed: Rc<Cell<bool>>,
     bytes_max: u64,
     given: u64,
@@ -125,7 +125,7 @@ impl Read for Unpacked<'_> {
     }
 }
 
-/// Passes bytes on, and remembers whether the reader below ever failed.
+/// Passes bytes on, and records whether the reader below ever failed.
 struct Witness<R> {
     reader: R,
     failed: Rc<Cell<bool>>,

@@ -51,7 +51,7 @@ pub(super) struct Survey {
 struct Times {
     /// The orders that all of them allow.
     orders: Orders,
-    /// For each order, the row of the first date that does not allow it.
+    /// For each order, the row of the first date that rules it out.
     denied: [Option<usize>; 3],
     has_time: bool,
     zones: usize,
@@ -131,7 +131,7 @@ struct Reading {
     /// The row of the first of them.
     misfit: Option<usize>,
     thousands: Option<char>,
-    /// Whether a value shows this reading: in the other one it is no number.
+    /// Whether a value proves this reading: in the other one it is no number.
     is_shown: bool,
 }
 

@@ -1,7 +1,6 @@
 //! Tables of text: a header, then rows of text and numbers.
 //!
-//! Fields are quoted only where they must be. Numbers are written in the shortest form that reads back as the same
-//! bits.
+//! Fields are quoted only if they must be. Numbers are written in the shortest form that reads back as the same bits.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -194,7 +194,7 @@ impl Contents {
         }
     }
 
-    /// Puts bytes at an offset of an upload, and removes the bytes behind them, which were written and not
+    /// Writes bytes at an offset of an upload, and removes the bytes behind them, which were written but not
     /// acknowledged.
     ///
     /// # Errors

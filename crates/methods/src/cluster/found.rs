@@ -313,7 +313,7 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// A line for each number of clusters that was compared; none where the number was given.
+    /// A line for each number of clusters that was compared; none if the number was given.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);
@@ -418,7 +418,7 @@ struct NumberFacts<'a> {
     /// The number of rows that were looked at, and how many have positive weight.
     rows: usize,
     rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The largest number of clusters that could be found, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
     runners_up: Vec<&'a Candidate>,

@@ -197,7 +197,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// The options with an equivalent among the parameters of the library.
     ///
     /// # Example
     /// ```

@@ -14,7 +14,7 @@ const GROWN_ON: usize = 10_000;
 const LEAVES_A_CLUSTER: usize = 3;
 /// Leaves, at most, in all.
 const LEAVES_MOST: usize = 40;
-/// It does not grow on beyond this share of repeated labels.
+/// It stops growing beyond this share of reproduced labels.
 const GOOD: f64 = 0.98;
 
 /// Rules that repeat the labels of the clusters.

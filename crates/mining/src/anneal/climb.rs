@@ -16,7 +16,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Takes its part along another unit vector away. The image follows, because the operator is linear.
+    /// Removes its part along another unit vector. The image follows, because the operator is linear.
     fn part_from(&mut self, other: &Pair) {
         let along = dot(&self.vector, &other.vector);
         add(&mut self.vector, -along, &other.vector);

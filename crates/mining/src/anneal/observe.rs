@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One temperature of the history, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Counting from 0.
+    /// Counted from 0.
     pub index: u64,
     /// In the squared unit of the points ("full" convention: memberships are `exp(-d / T)`).
     pub temperature: f64,

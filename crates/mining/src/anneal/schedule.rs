@@ -4,7 +4,7 @@
 pub(crate) const START: f64 = 1.1;
 /// Cooling once the number of components is settled, because no division can be missed then.
 pub(crate) const FROZEN_COOLING: f64 = 0.9;
-/// Less than this mean share outside the best component is hard.
+/// A smaller mean share outside the best component counts as hard.
 pub(crate) const HARD: f64 = 1e-4;
 /// Below this share of the first critical temperature nothing is soft that double precision could see.
 pub(crate) const FLOOR: f64 = 1e-12;

@@ -96,7 +96,7 @@ pub struct State {
     pub(crate) critical_temperature: f64,
     /// The beginning that is followed; at the end the one that is kept.
     pub(crate) climb: Climb,
-    /// The other one, where both are followed and this one has ended.
+    /// The other start, if both are followed and this one has ended.
     pub(crate) other: Option<Climb>,
     /// Passes over the rows.
     pub(crate) sweeps: u64,
@@ -241,8 +241,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Whether both beginnings are followed: of a sheet that is stable as a point the annealing is over before it
-    /// begins.
+    /// Whether both starts are followed: if the sheet is stable as a point, the annealing is over before it begins.
     fn follows_both(&self) -> bool {
         self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }

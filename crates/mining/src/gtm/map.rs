@@ -293,7 +293,8 @@ impl Map {
     }
 }
 
-/// Spearman's correlation: that of ranks, equal numbers sharing theirs. 0 where one of the two does not vary.
+/// Spearman's correlation, which is that of ranks, with equal numbers sharing theirs. 0 if one of the two does not
+/// vary.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks(a), ranks(b));
     let mean = (a.len() as f64 - 1.0) / 2.0;

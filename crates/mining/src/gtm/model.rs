@@ -141,7 +141,7 @@ fn map_of(problem: &Problem<'_>, climb: &Climb) -> Map {
     Map::new(problem.grid, units.origin.clone(), weights, units.squared(climb.sheet.noise))
 }
 
-/// A beginning that was followed, whose end has a likelihood in stored units.
+/// A start that was followed to its end, with the end's likelihood in stored units.
 fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f64) -> Candidate {
     let (rows, unit) = (&problem.table.rows, problem.table.log_unit());
     Candidate {

@@ -17,7 +17,7 @@ pub(crate) struct Observed {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub rows: Rows<f64>,
-    /// One for each leaf; nothing where no cell is missing.
+    /// One for each leaf; nothing if no cell is missing.
     pub observed: Option<Vec<Observed>>,
     /// The stored weight of the rows that have each column.
     pub column_weights: Vec<f64>,

@@ -1,4 +1,4 @@
-//! One pass of hard assignment, recomputed only where a centre has moved.
+//! One pass of hard assignment, recomputed only if a centre has moved.
 //!
 //! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
 //! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row the smallest possible

@@ -22,7 +22,7 @@ pub trait Source {
     /// The next rows, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// A fault in them, which ends the run.
+    /// A fault in the rows, which ends the run.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
 
     /// The part of the stream that has been given, 0 to 1; `None` if it is unknown.

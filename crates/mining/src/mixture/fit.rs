@@ -48,7 +48,8 @@ const COLLAPSED: f64 = 1e-20;
 const COINCIDENT: f64 = 1e-18;
 /// In more dimensions than this, tied covariances are no intermediate step: their pass would cost more than all others.
 pub(crate) const MOST_TIED: usize = 64;
-/// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
+/// A mixture on the way to another is fitted to this many times the tolerance, because the next fit discards the
+/// precision.
 const ON_THE_WAY: f64 = 100.0;
 /// A way is better than another if its log-likelihood per unit of weight is higher by this many tolerances: less is the
 /// same optimum.

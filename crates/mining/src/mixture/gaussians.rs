@@ -20,7 +20,7 @@ pub(crate) struct Gaussians {
     pub weights: Vec<f64>,
     /// K x D.
     pub means: Vec<f64>,
-    /// Spherical: K. Diagonal: K x D. Tied: one packed lower triangle. Full: K of them.
+    /// Spherical: K. Diagonal: K x D. For tied covariances: one packed lower triangle. Full: K of them.
     pub covariances: Vec<f64>,
 }
 

@@ -157,7 +157,7 @@ impl Patterns {
     }
 }
 
-/// Puts rows in the order of their patterns, those of the same one in that of the input.
+/// Sorts rows by their patterns, and those of one pattern by their order in the input.
 pub(crate) fn order(input: &Input<'_>, rows: &mut [u32]) {
     rows.sort_unstable_by(|&a, &b| pattern_order(input, a, b).then(a.cmp(&b)));
 }

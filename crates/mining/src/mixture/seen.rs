@@ -13,7 +13,7 @@ use super::parameters::Covariance;
 /// A component's distribution of the missing columns, given the observed ones.
 #[derive(Debug)]
 pub(crate) struct Conditional {
-    /// `S_oo⁻¹ S_om`, o x m; empty where columns are independent within a component.
+    /// `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component.
     pub regression: Vec<f64>,
     /// `S_mm - S_mo S_oo⁻¹ S_om` as a packed lower triangle.
     pub covariance: Vec<f64>,

@@ -99,7 +99,7 @@ pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) ->
     (step, least.map(|(_, pair)| pair))
 }
 
-/// The cells that each cell is cheapest to merge with.
+/// The cheapest merge partners of each cell.
 fn neighbors(partition: &Partition<'_>) -> Vec<Vec<usize>> {
     (0..partition.len())
         .map(|a| {

@@ -192,7 +192,7 @@ struct Circle<'a> {
 }
 
 impl<'a> Circle<'a> {
-    /// Nothing where the centres are opposite each other, so that no circle is the one through them.
+    /// Nothing if the centres are opposite each other, so that no circle is the one through them.
     fn new(sphere: &'a [f64], centers: [&[f64]; 2], direction: &[f64]) -> Option<Self> {
         let unit = |vector: Vec<f64>| {
             let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();

@@ -23,7 +23,7 @@ pub struct Start<'a> {
     /// The fixed point is reached when no field moves by more than this share of the temperature, or after
     /// `most_sweeps`. Positive.
     pub tolerance: f64,
-    /// Sweeps at most.
+    /// The largest number of sweeps.
     pub most_sweeps: u64,
 }
 

@@ -111,7 +111,7 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 impl<T: Real> Problem<'_, T> {
-    /// Logarithms of the components' shares, where they count by their masses, and nothing where they are all alike.
+    /// Logarithms of the components' shares, where they count by their masses, and nothing if they are all alike.
     pub fn log_priors(&self, means: &Means, by_mass: bool) -> Vec<f64> {
         let log_share = |mass: &f64| ln((mass / self.total_weight).max(f64::MIN_POSITIVE));
         means.masses.iter().map(|mass| if by_mass { log_share(mass) } else { 0.0 }).collect()

@@ -141,7 +141,7 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         self.furthest
     }
 
-    /// The hard clusters, once the run is done: labels, and how many there are.
+    /// The hard clusters, once the run is done: labels, and their number.
     pub fn labels(&self) -> (Vec<u32>, usize) {
         let (labels, count, _) = self.state.best.as_ref().expect("a branch was finished");
         (labels.clone(), *count)

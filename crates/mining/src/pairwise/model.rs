@@ -39,7 +39,7 @@ pub struct Cluster {
 pub struct Model {
     /// The cluster of each item.
     pub labels: Vec<u32>,
-    /// The membership of each item in its cluster at `last_temperature`, all clusters counting alike, in (0, 1].
+    /// The membership of each item in its cluster at `last_temperature`, with equal clusters, in (0, 1].
     pub probabilities: Vec<f64>,
     /// One entry for each cluster.
     pub clusters: Vec<Cluster>,

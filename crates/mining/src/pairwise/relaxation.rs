@@ -79,7 +79,7 @@ impl Relaxation {
         (length > 1.0).then_some(Jump::Ahead(length))
     }
 
-    /// Notes that a jump is made; gives the logarithms of the shares of the components where it ends.
+    /// Notes that a jump is made; returns the logarithms of the shares of the components where it ends.
     pub fn jump(&mut self, jump: Jump) -> &[f64] {
         match jump {
             Jump::Ahead(length) => {

@@ -68,7 +68,7 @@ impl Components {
     }
 }
 
-/// Pairwise components and the room to work on them.
+/// Pairwise components and their working memory.
 pub(crate) struct PairwiseSystem<'a, 'm, T: Real> {
     pub problem: &'a Problem<'m, T>,
     pub components: Components,

@@ -1,4 +1,4 @@
-//! Rounds of one thread over its own rows, for passes that take less time than ranks take to wait for each other.
+//! Rounds of one thread over its own rows, for passes that take less time than ranks wait for each other.
 
 use std::ops::Range;
 

@@ -38,7 +38,7 @@ impl<'a> CancellableRounds<'a> {
     }
 }
 
-/// A round, and behind its numbers how many leaves were left out.
+/// A round, with the number of skipped leaves behind its numbers.
 struct Heeded<'a> {
     round: &'a dyn Round,
     interrupt: Option<&'a Interrupt>,

@@ -1,9 +1,9 @@
 //! Rows in the form that suits their values, for any file format.
 //!
 //! Distances between rows of whole numbers are often equal. Rounding then decides between equal ones by the order of
-//! additions, which depends on how rows are stored. So k-means stores a table, a sparse matrix and a file of bits in
-//! the same way, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and both
-//! sparse where most values are 0. The values alone decide.
+//! additions, which depends on the storage of the rows. So k-means stores a table, a sparse matrix and a file of bits
+//! in the same way, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and
+//! both sparse where most values are 0. The values alone decide.
 
 use std::mem::size_of;
 

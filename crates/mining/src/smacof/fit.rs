@@ -90,7 +90,7 @@ pub struct State {
     pub(crate) is_done: bool,
 }
 
-/// An embedding under way.
+/// A running embedding.
 pub(crate) struct Fit<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     parameters: &'a Parameters,

@@ -45,7 +45,7 @@ pub struct Parameters {
     pub starts: usize,
     /// The weights of pairs. Default: equal.
     pub weighting: Weighting,
-    /// Whether targets are annealed (DA-SMACOF). Default: no.
+    /// Whether to anneal the targets (DA-SMACOF). Default: no.
     pub annealed: bool,
     /// The temperature over the one before, while annealing, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
@@ -89,7 +89,7 @@ pub struct Input<'a> {
     pub pair_weights: Option<&'a Dissimilarities>,
     /// Initial positions, N x dimension.
     pub positions: Option<&'a [f64]>,
-    /// Items that stay where `positions` has them.
+    /// Items that keep their `positions`.
     pub fixed: &'a [usize],
 }
 

@@ -42,7 +42,7 @@ impl Solver {
         Ok(solver)
     }
 
-    /// For each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the weights of its pairs; empty if they are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }

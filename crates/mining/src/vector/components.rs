@@ -133,8 +133,8 @@ impl Components {
         })
     }
 
-    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many
-    /// went.
+    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns the
+    /// number of removed components.
     ///
     /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none.
     /// Dividing it was then useless.

@@ -36,7 +36,7 @@ pub struct Parameters {
     /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
     /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number
-    /// is chosen (a group has some rows). None where a final temperature says when to stop. Sparse rows never have more
+    /// is chosen (a group has some rows). None if a final temperature says when to stop. Sparse rows never have more
     /// centres than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and

@@ -25,12 +25,12 @@ pub(crate) struct Prospects {
     pub removal: Vec<f64>,
     /// The least that dividing its rows by its plane gains.
     pub gain: Vec<f64>,
-    /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
+    /// The means of the two sides, one after the other; empty if the plane has rows on one side only.
     pub sides: Vec<Vec<f64>>,
 }
 
 impl Prospects {
-    /// Whether no removal can be made good by a division.
+    /// Whether no division can compensate for any removal.
     pub fn are_hopeless(&self) -> bool {
         let least = self.removal.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.gain.iter().copied().fold(0.0, f64::max);

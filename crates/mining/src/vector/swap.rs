@@ -127,7 +127,7 @@ pub(crate) struct Search {
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,
-    /// Passes that were made, and counted, to prepare the present trials.
+    /// The passes that prepared the present trials, already counted.
     #[serde(default)]
     preparation: u64,
     /// Disturbances so far.
@@ -416,7 +416,7 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     Ok(None)
 }
 
-/// The swap of a disturbance, drawn at random: the centre to remove and the one to divide; `None` if none can be
+/// The swap of a perturbation, drawn at random: the centre to remove and the one to divide; `None` if none can be
 /// divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
     // The name belongs to the random numbers: another would change results.

@@ -36,7 +36,7 @@ const STABLE_TOLERANCE: f64 = 1e-3;
 /// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
 const PASSES: RangeInclusive<u64> = 3..=40;
 /// The relative change of the first critical temperature at the last step to it, or the precision of the stored rows.
-/// Also the most passes there.
+/// It is also the largest number of passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
 /// Length of the vector that is added to each direction before it is used again. If the data are symmetric, a direction

@@ -1,4 +1,4 @@
-//! Values against JSON schemas, with every fault: the part of the standard that our derived schemas use.
+//! Checks values against JSON schemas and reports every fault: the part of the standard that our derived schemas use.
 //!
 //! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so.
 //! In a file that a person wrote, an unknown field is a misspelt one.
@@ -216,7 +216,7 @@ impl<'a> Schema<'a> {
         entries.unwrap_or_else(|| self.at(&ANYTHING))
     }
 
-    /// Whether a value of this schema can be one of another: the reason if it never can.
+    /// Whether a value of one schema can be one of another: the reason if it never can.
     ///
     /// # Example
     /// ```

@@ -89,7 +89,7 @@ pub(super) const SLACK: usize = 64;
 /// overwritten.
 ///
 /// Handles eight at a time, whether they are there or not. A loop that ends with the bits of a word would be
-/// mispredicted at nearly every word, which costs more.
+/// mispredicted at nearly every word, which is slower.
 #[inline(always)]
 pub(super) fn places_of(words: &[u64], places: &mut [u32]) -> usize {
     let mut at = 0;

@@ -16,7 +16,7 @@
 //!
 //! A rank that finds a disagreement tells all, and waiting ranks receive that. So of ranks that wait for each other one
 //! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
-//! is in it. Then it made the call otherwise, or waits itself for another; and ranks that agree do not wait for each
+//! is in it. Then it made the call differently, or waits itself for another; and ranks that agree do not wait for each
 //! other in a circle. Notices do not detect a rank that waits for a message of the program ([`Communicator::receive`])
 //! that no rank sends. The patience setting covers that.
 //!

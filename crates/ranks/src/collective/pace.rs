@@ -32,7 +32,7 @@ struct Other {
     heard: AtomicUsize,
 }
 
-/// Counts a message; says whether a credit is full.
+/// Counts a message; returns whether a credit is full.
 fn count(counter: &AtomicUsize, length: usize) -> bool {
     // Relaxed: one task at a time, here and in all that follows.
     let counted = counter.load(Ordering::Relaxed) + 1 + length / BYTES;
@@ -64,7 +64,7 @@ impl Pace {
         self.0[from].due.fetch_sub(1, Ordering::Relaxed); // one task at a time
     }
 
-    /// Counts a message of a rank; says whether to give it a credit.
+    /// Counts a message of a rank; returns whether to give it a credit.
     pub(super) fn note_heard(&self, from: usize, length: usize) -> bool {
         count(&self.0[from].heard, length)
     }

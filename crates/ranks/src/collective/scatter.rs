@@ -12,7 +12,7 @@ use crate::message::{self, Plain};
 
 impl Communicator {
     /// Deals the root's `values` to the ranks, each as many as `part` has, in order of rank. On other ranks `values` is
-    /// not looked at.
+    /// ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths;
@@ -67,8 +67,8 @@ impl Communicator {
         Ok(())
     }
 
-    /// Deals the root's `parts`, of any lengths, to the ranks and gives each its own. On other ranks `parts` is not
-    /// looked at.
+    /// Deals the root's `parts`, of any lengths, to the ranks and gives each its own. On other ranks `parts` is
+    /// ignored.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

@@ -76,7 +76,7 @@ impl Inbox {
         self.put(message).into_iter().for_each(Waker::wake);
     }
 
-    /// Adds a message that has come, and gives back the waiter to wake.
+    /// Adds a message that has come, and returns the waiter to wake.
     pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));

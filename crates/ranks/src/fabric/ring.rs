@@ -231,7 +231,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         bytes
     }
 
-    /// Copies the next frame, which [`first`](Self::first) has shown, and leaves it.
+    /// Copies the next frame, which [`first`](Self::first) has shown, without removing it.
     ///
     /// # Panics
     /// Panics if there is none, or it has another length than `bytes`.

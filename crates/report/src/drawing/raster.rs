@@ -124,7 +124,7 @@ impl Image {
         }
     }
 
-    /// Fills what closed outlines wind around.
+    /// Fills the area within closed outlines.
     fn fill(&mut self, outlines: &[Places], color: Color) {
         for (column, row, part) in self.covered(outlines) {
             self.cover(column, row, color, part);

@@ -152,7 +152,7 @@ impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, 
 
 /// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
 ///
-/// A future that may not move in memory is pinned first: `cancel_safe(pin!(future))`.
+/// A future that must not move in memory is pinned first: `cancel_safe(pin!(future))`.
 ///
 /// # Example
 /// ```

@@ -32,7 +32,7 @@ mod sealed {
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
     /// The name of a source.
     type Source: PartialEq + Clone + 'static;
-    /// As many of something as there are sources.
+    /// As many entries as there are sources.
     type Row<X>: AsMut<[X]>;
 
     #[doc(hidden)]
@@ -219,7 +219,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Self { port, sources, rule, ticket: None, sorter: None }
     }
 
-    /// Finds the oldest available item of each source; gives how many sources have none.
+    /// Finds the oldest available item of each source; returns how many sources have none.
     ///
     /// # Errors
     /// The text of the panic of a comparison or key.

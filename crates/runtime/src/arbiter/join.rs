@@ -85,7 +85,7 @@ impl<B: Branches> fmt::Debug for Join<B> {
 /// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
-/// differ. Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
+/// differ. Cancel-safe: until it is satisfied, all items stay in the ports, visible to others.
 ///
 /// Single receives at the same ports go first; among joins and takes, the first to look wins. But not without end. A
 /// join that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it

@@ -16,7 +16,7 @@ pub(super) static CONTEXTS_IN_USE: Flag = Flag::new();
 #[derive(Default)]
 struct Local {
     current: Option<Context>,
-    /// The innermost context that a panic on its way has left.
+    /// The innermost context that an unwinding panic has left.
     failed_in: Option<Context>,
     /// The contexts of items just taken, not yet collected or dropped.
     taken: Vec<Context>,

@@ -73,7 +73,7 @@ impl Current {
 
     /// Runs a section in which this thread is no worker, though its own for a shutdown.
     pub(crate) fn away<R>(&self, section: impl FnOnce() -> R) -> R {
-        /// Comes back, also if the section panics.
+        /// It is restored, also if the section panics.
         struct Back<'a>(&'a Current);
         impl Drop for Back<'_> {
             fn drop(&mut self) {

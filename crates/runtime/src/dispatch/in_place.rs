@@ -6,9 +6,9 @@
 //! it.
 //!
 //! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
-//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits too often without
-//! waiting gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job to
-//! a thief and to a watchdog.
+//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits often without
+//! suspending gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job
+//! to a thief and to a watchdog.
 
 use std::cell::Cell;
 

@@ -125,7 +125,7 @@ impl Live {
         })
     }
 
-    /// Notes the context of a task that has not begun.
+    /// Records the context of a task that has not begun.
     pub(crate) fn note_context(&self, key: Key, context: Context) {
         // As `Guard::key` made it.
         let (part, slot) = ((key.number >> 32) as usize, key.number as u32);

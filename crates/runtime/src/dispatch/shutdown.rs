@@ -168,7 +168,7 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
+    /// Waits until all workers but `own` have ended, and joins them; returns the number of those that had not in time.
     ///
     /// Only a worker inside a job can be late. Any other ends as soon as the system gives it a core, however busy the
     /// machine is, so it is waited for.
@@ -260,7 +260,7 @@ impl Shared {
     }
 }
 
-/// Drops the queued closures, and those that others are about to queue; gives the number of closures.
+/// Drops the queued closures, and those that others are about to queue; returns the number of closures.
 ///
 /// A thread outside that has marked a task as woken, and lost its core before it queued it, is the only one that can.
 /// The dispatcher waits for that, so that no destructor runs after the end; but not for ever.
@@ -276,7 +276,7 @@ fn drop_all(shared: &Shared) -> usize {
     uncalled
 }
 
-/// Drops every task and closure that is left, also those queued while it looked; gives the number of closures.
+/// Drops every task and closure that is left, also those queued while it looked; returns the number of closures.
 ///
 /// Twice: a task that is there at the first look is counted here. Work after the flag is up is dropped as late and not
 /// counted. Work between the two looks is seen by at least one of the two sides.

@@ -175,7 +175,7 @@ struct Run<'a> {
     role: Role,
     index: usize,
     local: &'a Worker<Job>,
-    /// Jobs since the common queue was last looked at first.
+    /// The number of jobs since the last look at the common queue first.
     jobs: u32,
     /// Its knowledge of the other workers' queues.
     thief: Thief,

@@ -23,7 +23,7 @@ pub struct Core<S> {
     pub(super) name: String,
     pub(super) handle: Handle,
     pub(super) keeps_ports_open: bool,
-    /// Whether the items left in the ports that it has closed are refused.
+    /// Whether the items that remain in its closed ports are refused.
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
@@ -188,7 +188,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         drop(gone);
     }
 
-    /// Ends an operation, as far as one holder is concerned.
+    /// Ends an operation for one of its holders.
     pub(super) fn release(&self, operation: Operation) {
         self.change(|inner, wake| inner.admission.release(operation, wake));
     }
@@ -339,7 +339,7 @@ impl<S> Inner<S> {
         self.state.take()
     }
 
-    /// Puts the state back; gives the replaced one.
+    /// Puts the state back; returns the replaced one.
     pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
         let before = self.state.replace(version);
         self.admission.state_is_back(self.independents > 0, wake);

@@ -172,7 +172,7 @@ impl<T> Options<T> {
         self.requests.range(self.first_ungranted..).count()
     }
 
-    /// Takes a place that is free.
+    /// Takes a free place.
     pub(crate) fn permit(&mut self) {
         self.permits += 1;
     }

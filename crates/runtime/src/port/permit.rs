@@ -113,7 +113,7 @@ pub struct PostWait<'a, T> {
 }
 
 impl<T> PostWait<'_, T> {
-    /// Gives up waiting; gives the item back, if it was not posted.
+    /// Gives up waiting; returns the item back, if it was not posted.
     ///
     /// # Example
     /// ```
@@ -238,7 +238,7 @@ impl<T> Port<T> {
         PostWait { place: LinePosition { port: self, number: None }, item: Some(item) }
     }
 
-    /// Waits for a place, and keeps it for an item that is made afterwards.
+    /// Waits for a place, and reserves it for an item that is made afterwards.
     ///
     /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as
     /// [`post_wait`](Self::post_wait).

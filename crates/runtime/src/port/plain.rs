@@ -1,8 +1,8 @@
 //! The way of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. It decides the same, with a third of the instructions. If anything is out of the ordinary it does nothing and
-//! says so, and the general way is taken under the same lock.
+//! wake. It decides the same, with a third of the instructions. If anything is unusual it does nothing and says so, and
+//! the general way is taken under the same lock.
 
 use std::task::{Poll, Waker};
 

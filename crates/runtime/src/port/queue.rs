@@ -233,7 +233,7 @@ impl<T> Queue<T> {
     }
 
     /// After a burst: once a quarter of the memory would do, half of it is given back. So the cost per item stays
-    /// constant, and an empty queue keeps next to nothing.
+    /// constant, and an empty queue keeps almost nothing.
     #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();

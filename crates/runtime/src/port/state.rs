@@ -48,7 +48,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts by the port's policy; gives the item that was given up for it, if any.
+    /// Posts by the port's policy; returns the item that was given up for it, if any.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -88,7 +88,7 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Takes a place for a permit, by the port's policy; gives the item that was given up for it, if any.
+    /// Takes a place for a permit, by the port's policy; returns the item that was given up for it, if any.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);

@@ -34,8 +34,8 @@ pub enum Admission {
         /// How one more is handled.
         overflow: DepthOverflow,
     },
-    /// `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket holds
-    /// `burst` tokens and is filled at that rate, and each task takes a token from it.
+    /// At most `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket
+    /// holds `burst` tokens and is filled at that rate, and each task takes a token from it.
     Rate {
         /// The number in a second; positive.
         per_sec: f64,

@@ -350,7 +350,7 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Throws a task away that has not begun, and says so. Under no lock.
+    /// Throws an unbegun task away, and says so. Under no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: a count for people.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);

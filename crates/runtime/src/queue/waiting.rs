@@ -67,7 +67,7 @@ impl Waiting {
         Wake(self.line.iter().map(|waiter| waiter.waker.clone()).collect())
     }
 
-    /// Joins the line; gives the number.
+    /// Joins the line; returns the number.
     fn join(&mut self, waker: Waker) -> u64 {
         let number = self.next_number;
         self.next_number += 1;

@@ -179,7 +179,7 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Lets the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
+    /// Makes the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
     /// clock.
     ///
     /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in

@@ -247,8 +247,8 @@ impl Parquet {
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
     }
 
-    /// Whether values of a column in a group may begin with parts of those before them. A value may then be much longer
-    /// than its bytes in the file.
+    /// Whether values of a column in a group may share beginnings with those before them. A value may then be much
+    /// longer than its bytes in the file.
     ///
     /// # Panics
     /// Panics if there is no such column or group.

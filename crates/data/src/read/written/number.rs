@@ -205,7 +205,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// One character for all that look the same between thousands.
+/// One character for all that look alike between thousands.
 fn same(thousands: char) -> char {
     match thousands {
         '\u{2019}' => '\'',
@@ -236,7 +236,7 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// A number as programs write it: the form of most fields of most tables.
+/// A number in the notation of programs: the form of most fields of most tables.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     // Not the words that stand for what is no number.

@@ -8,7 +8,7 @@ use arrow_ipc::{Block, BodyCompression, CompressionType, Message, MessageHeader,
 use arrow_schema::ArrowError;
 use lehr_services::{Code, Fault};
 
-/// The bytes before the length of a message.
+/// The number of bytes before the length of a message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
 /// Bytes at the end of a file: the length of its footer and the magic.

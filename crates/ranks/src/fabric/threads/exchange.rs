@@ -123,7 +123,7 @@ struct Ending {
     world: usize,
     /// In how many exchanges the rank had arrived.
     arrivals: usize,
-    /// The rank because of which it ended, by the world's number; its own, unless another rank was named to it.
+    /// The rank because of which it ended, by the world's number; its own, unless another rank caused the end.
     culprit: usize,
 }
 
@@ -463,7 +463,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether each rank folds for itself, so that it may as well do so where it wants the result.
+    /// Whether each rank folds for itself, so that it can write the result where it wants it.
     pub(crate) fn folds_alone(&self) -> bool {
         self.shared.has_lines
     }
@@ -475,7 +475,7 @@ impl Endpoint {
 
     /// Waits until all have arrived and the fold is done; on failure, says why that will not be.
     ///
-    /// Cancel-safe: it may be given up and taken up again.
+    /// Cancel-safe: it may be interrupted and resumed.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         let mut spins = self.shared.spins;
         let first_looks = spins.saturating_sub(LOOKS_FIRST);

@@ -15,7 +15,7 @@
 //! messages, their order is kept, and a ring is never waited for.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
-//! older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
+//! older, and receives that wait there come first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
 //! inbox.
 //!
 //! No receiver sleeps for ever, because it takes its place in the inbox, raises `sleeping`, and then looks at the

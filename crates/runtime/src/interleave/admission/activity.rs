@@ -24,7 +24,7 @@ use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 pub struct Activity {
     /// Concurrent handlers that run.
     pub concurrent: usize,
-    /// Exclusive handlers that run: more than one only when one has lent its exclusivity to its own calls.
+    /// Running exclusive handlers: more than one only when one has lent its exclusivity to its own calls.
     pub exclusive: usize,
     /// Independent handlers that run.
     pub independent: usize,

@@ -123,7 +123,7 @@ pub(in crate::interleave) struct Abandoned {
 }
 
 impl Admission {
-    /// The next step of a branch's turn; its grant comes into `granted`. `is_held` says that the branch needs it even
+    /// The next step of a branch's turn; it puts its grant into `granted`. `is_held` says that the branch needs it even
     /// if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,

@@ -26,7 +26,7 @@ pub(super) enum Relation {
 }
 
 impl Admission {
-    /// The same for a call whose chain runs here already; gives the entry back if it must wait like any other.
+    /// The same for a call whose chain runs here already; returns the entry back if it must wait like any other.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,

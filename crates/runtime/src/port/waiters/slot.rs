@@ -60,7 +60,7 @@ impl<T> Want<T> {
         }
     }
 
-    /// Whether it is offered items, one by one.
+    /// Whether items are offered to it one by one.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::One(_) | Self::PersistentWaiter(_))
     }

@@ -82,7 +82,7 @@ unsafe impl Send for Lane {}
 pub(super) struct Outgoing {
     pub(super) to: usize,
     lane: Arc<Lane>,
-    /// Messages put into slots.
+    /// The number of messages put into slots.
     sent: usize,
     /// Messages known to have been taken out of slots.
     freed: usize,

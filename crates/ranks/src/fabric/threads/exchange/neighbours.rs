@@ -395,7 +395,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a place to sleep, waiting for a rank; the caller looks once more.
+    /// Takes a place to sleep, waiting for a rank; the caller then looks once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());
