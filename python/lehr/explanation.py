@@ -271,7 +271,7 @@ class Outliers(Sequence[Outlier]):
         The distance from the centre beyond which a row of an ordinary cluster is an outlier, in the unit of the rows. As ``outlier_radius`` of a
         :class:`DAClustering` it leaves out roughly these rows.
     n_samples : int
-        How many rows were looked at.
+        How many rows were examined.
 
     Attributes
     ----------

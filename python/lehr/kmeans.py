@@ -90,8 +90,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         The method that chooses a start's centres: k-means++, rows drawn by their weights, or your function ``init(X, n_clusters, random_state)`` that returns
         them. You can also pass the centres, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
-        The number of starts, of which the best is kept. ``None``: 10 drawn starts, as in the command, or 1 with given centres. ``'auto'``: 1 with
-        ``'k-means++'`` or given centres, 10 with ``'random'`` or a function, as in scikit-learn.
+        The number of starts, and the best is kept. ``None``: 10 drawn starts, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
+        given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
         The largest number of iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
     tol : float, default=1e-4

@@ -63,7 +63,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     init : {'classical', 'random', 'classical_mds'}, default='classical'
         The start of the map; ``'classical_mds'`` is scikit-learn's name for ``'classical'``. Pass your own positions to ``fit(X, init=...)``.
     n_init : int, default=4
-        The number of random starts, of which the best is kept; other starts are tried once.
+        The number of random starts, and the best is kept; other starts are tried once.
     max_iter : int, default=1000
         The largest number of iterations, of each start, or at each temperature.
     tol : float, default=1e-6

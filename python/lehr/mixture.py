@@ -69,7 +69,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         The start of EM: annealed clusters, or a start as in scikit-learn. Starts other than annealing, and the parameters below, need ``n_components`` and rows
         without missing cells. They show no progress, call no callback and keep no checkpoint.
     n_init : int, default=1
-        The number of starts, of which the best is kept. Annealing always starts once.
+        The number of starts, and the best is kept. Annealing always starts once.
     weights_init, means_init, precisions_init : array-like, default=None
         Initial parameters for EM, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
     reg_covar : float, default=None

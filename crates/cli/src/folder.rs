@@ -125,7 +125,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger its files.
+    /// Makes the folder if it does not exist, sees that it can be written to, and refuses to endanger its files.
     ///
     /// - `results`: the files to be written to it.
     /// - `input`: the file the points came from, if any.

@@ -25,7 +25,7 @@ use crate::weights;
 pub enum Input {
     /// The rows of a table.
     Rows(Box<Rows>),
-    /// A stream, of which the first rows have been read.
+    /// A stream whose first rows have been read.
     Stream(Box<Stream>),
     /// Dissimilarities of all pairs.
     Matrix(Box<Matrix>),

@@ -1,5 +1,5 @@
-//! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at
-//! once.
+//! Ctrl-C and termination signals: the first signal asks the run to stop at its next step, the second ends the process
+//! at once.
 //!
 //! The handler runs on its own thread, says it once and for all and puts a mark into a channel. The run's observer
 //! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No

@@ -362,7 +362,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 impl NumberFacts {
-    /// The facts about values of which some may be missing (NaN); `None` where all are.
+    /// The facts about values, some of which may be missing (NaN); `None` where all are.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))

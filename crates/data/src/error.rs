@@ -127,7 +127,7 @@ pub enum Error {
         /// The shape that it has.
         found: String,
     },
-    /// A file that is not there or may not be opened.
+    /// A file that does not exist or may not be opened.
     #[error("{path}: {}", reason("cannot be opened", .cause))]
     Open {
         /// The path as it was given.

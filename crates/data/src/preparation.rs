@@ -284,7 +284,7 @@ impl Preparation {
     /// rows at most.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if columns are not there; [`Error::Shape`] if one holds something else than before.
+    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one holds something else than before.
     /// - [`Error::Faults`]: gaps where there may be none, values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {

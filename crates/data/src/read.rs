@@ -152,7 +152,7 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 
 /// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
 /// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it
-/// is too large. `None` of all else, and of files that are not there.
+/// is too large. `None` of all else, and of files that do not exist.
 ///
 /// # Errors
 /// The same as for [`points`], of opening the file and reading the header.
@@ -474,7 +474,7 @@ impl SelectedColumns {
     /// Finds them among the existing columns.
     ///
     /// # Errors
-    /// Returns [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],
+    /// Returns [`Error::NoSuchColumns`] with each that does not exist, once; [`Error::AmbiguousColumn`],
     /// [`Error::RepeatedColumn`].
     fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());

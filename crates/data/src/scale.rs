@@ -1,8 +1,8 @@
 //! Brings columns to comparable spreads, only on request.
 //!
 //! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
-//! user knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing
-//! is scaled without a request, and [`Spreads`] says when somebody should think about it.
+//! user knows: metres east and metres north should stay unchanged, milligrams and percentages should not. So nothing is
+//! scaled without a request, and [`Spreads`] says when somebody should think about it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
@@ -358,7 +358,7 @@ impl<'a> Spreads<'a> {
     }
 }
 
-/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are there.
+/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are present.
 ///
 /// # Example
 /// ```

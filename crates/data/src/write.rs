@@ -51,8 +51,8 @@ impl AtomicFile {
     /// Opens a temporary file beside `path`, called `.NAME.PROCESS-NUMBER.tmp`.
     ///
     /// # Errors
-    /// Returns [`Error::Write`] if the folder is not there or may not be written to; [`Error::Directory`] if `path` is
-    /// a directory.
+    /// Returns [`Error::Write`] if the folder does not exist or may not be written to; [`Error::Directory`] if `path`
+    /// is a directory.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let failed = |cause| Error::Write { path: path.display().to_string(), cause };
         if path.is_dir() {

@@ -235,7 +235,7 @@ impl Application {
         Self { known, structures, is_built_in: false, ..of }.checked()
     }
 
-    /// Items of which nothing more is known.
+    /// Items about which nothing more is known.
     fn of(subject: Subject, asked: ApplicationOptions, items: Items, from: usize) -> Self {
         let (clustering, embedding) = subject.methods(asked, items.len());
         let ids = items.ids();

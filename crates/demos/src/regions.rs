@@ -28,7 +28,7 @@ const SMALL: f64 = 20.0;
 pub struct Roles {
     /// The table. Default: census tracts of three states, made from the built-in blocks; they need no other option.
     pub table: Option<PathBuf>,
-    /// Columns that are attributes as they are.
+    /// Columns that are used as attributes unchanged.
     pub attributes: Vec<String>,
     /// Columns that count people, which become shares of all people of the region.
     pub shares: Vec<String>,

@@ -424,7 +424,7 @@ impl AnyMethod for Declared {
 /// values if the method takes those and the data set says that there may be some.
 ///
 /// # Errors
-/// Returns [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places;
+/// Returns [`Failure::Input`] for columns that do not exist, and for values that cannot be meant, with their places;
 /// weights are for rows without gaps.
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;

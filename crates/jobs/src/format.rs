@@ -79,7 +79,7 @@ pub enum Form {
     Dissimilarities,
 }
 
-/// The parts to read from a file. Settings that are left open are detected, or stay as they are.
+/// The parts to read from a file. Settings that are left open are detected, or stay unchanged.
 ///
 /// # Example
 /// ```
@@ -451,7 +451,7 @@ pub struct Piece {
 /// Writes rows from `from` to `to`, or as many of them as a piece takes.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] for rows that are not there, and for an array of a table without numbers.
+/// Returns [`Code::InvalidValue`] for rows that do not exist, and for an array of a table without numbers.
 pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
     let rows = table.rows() as u64;
     let to = to.unwrap_or(rows);

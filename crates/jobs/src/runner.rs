@@ -412,7 +412,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Whether nothing is on its way. Nothing is woken: the next report checks it again.
+    /// Whether nothing is being sent. Nothing is woken: the next report checks it again.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
         if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {

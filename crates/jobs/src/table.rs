@@ -270,7 +270,7 @@ impl Table {
         self.role(GAPS).is_some()
     }
 
-    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it is not there or text.
+    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it does not exist or is text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
@@ -286,7 +286,8 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if it is not there or something else.
+    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if it does not exist or is
+    /// something else.
     ///
     /// # Example
     /// See [`Builder::fixed`].
@@ -305,12 +306,12 @@ impl Table {
         field.is_some_and(|(_, field)| *field.data_type() == DataType::Float64 && field.metadata().contains_key(WHOLE))
     }
 
-    /// A column of numbers that are kept in 32 bits; nothing if it is not there or something else.
+    /// A column of numbers that are kept in 32 bits; nothing if it does not exist or is something else.
     pub fn singles(&self, name: &str) -> Option<&[f32]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<Float32Type>()?.values())
     }
 
-    /// A column as counts; nothing if it is not there or something else.
+    /// A column as counts; nothing if it does not exist or is something else.
     pub fn counts(&self, name: &str) -> Option<&[u64]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values())
     }

@@ -36,7 +36,7 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 /// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options:
 /// - `reply = …`: the type of the answer (default: `()`).
 /// - `key = …`: the field that subscribers choose by, or the path to it, such as `body.job`.
-/// - `raw("…")`: media types of bodies that are taken as they are.
+/// - `raw("…")`: media types of bodies that are taken unchanged.
 /// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. The schema is
 ///   that of the field, and `of` makes the struct from it.
 ///

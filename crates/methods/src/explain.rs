@@ -31,7 +31,7 @@ const SMALL: f64 = 0.2;
 const LIFT: f64 = 1.5;
 /// The number of columns that a name is made of.
 const NAMED_BY: usize = 2;
-/// Texts of a category that are looked at, the most frequent ones.
+/// Texts of a category that are examined, the most frequent ones.
 const LEVELS: usize = 30;
 
 /// The differences between the clusters of a table.
@@ -42,7 +42,7 @@ pub struct Explanation {
     /// Rules that reproduce the labels, if there are two clusters and a column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// The number of differences that were looked at: the factor of the probabilities.
+    /// The number of differences that were examined: the factor of the probabilities.
     pub comparisons: usize,
 }
 

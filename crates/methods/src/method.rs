@@ -242,7 +242,7 @@ pub trait Method: Send + Sync {
     /// The options as its struct has them, with all defaults and in the order of the fields, as JSON.
     ///
     /// # Errors
-    /// `serde`'s words for a value of another type, or a name that is not there.
+    /// `serde`'s words for a value of another type, or a name that does not exist.
     fn complete(&self, options: &Options) -> Result<String, String>;
     /// Says everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;

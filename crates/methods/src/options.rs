@@ -47,7 +47,7 @@ pub struct OptionOf {
     pub value_name: Option<String>,
     /// Python's name for it, if scikit-learn has its own name.
     pub python: Option<String>,
-    /// Its former name, and today's value for each former one, as JSON writes it. Values that are not there are today's.
+    /// Its former name, and today's value for each former one, as JSON writes it. Missing values are today's.
     pub formerly: Option<(String, Options)>,
     /// The heading above it in help, if it is not that of the method.
     pub heading: Option<String>,
@@ -357,7 +357,8 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// Says everything that is wrong with options by their declaration: names that are not there, and values out of range, a line each.
+/// Says everything that is wrong with options by their declaration: names that do not exist, and values out of range, a
+/// line each.
 pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
     options
         .iter()

@@ -37,7 +37,7 @@ impl Frame {
 }
 
 /// Warnings about a table of numbers, for an owner who should trust its distances. `is_plain` if its columns are taken
-/// as they are.
+/// unchanged.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -126,7 +126,7 @@ pub struct Rows {
     gaps: Option<Incomplete>,
     /// Columns of the table that are no points.
     left_out: Vec<LeftOut>,
-    /// Notes on rows with gaps, by the cells that are there: spreads that differ, and a column that counts the rows.
+    /// Notes on rows with gaps, by the cells that are present: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
     /// The table that they were prepared from.
     origin: Option<Box<Origin>>,

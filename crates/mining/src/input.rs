@@ -116,7 +116,7 @@ impl<'a> Input<'a> {
         RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
-    /// The rows with gaps filled by their column's mean over the values that are there, in rows of positive weight.
+    /// The rows with gaps filled by their column's mean over the values that are present, in rows of positive weight.
     ///
     /// # Errors
     /// Returns [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.

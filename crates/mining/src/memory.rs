@@ -2,7 +2,7 @@
 //!
 //! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
 //! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
-//! They are looked at only if they are large, so that small runs ask the system nothing.
+//! They are examined only if they are large, so that small runs make no system call for it.
 
 use lehr_data::memory::available;
 

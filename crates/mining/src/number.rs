@@ -8,7 +8,7 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `sample.rs` | the rows that are looked at |
+//! | `sample.rs` | the rows that are examined |
 //! | `partition.rs` | cells: centres and the rows nearest to them |
 //! | `valley.rs` | the statistic: two modes against one |
 //! | `separation.rs` | from two cells to a line with counts on it |
@@ -64,7 +64,7 @@ pub struct Number {
     pub clusters: usize,
     /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
     pub candidates: Vec<Candidate>,
-    /// The number of rows that were looked at: all of positive weight, or a sample of them.
+    /// The number of rows that were examined: all of positive weight, or a sample of them.
     pub rows: usize,
     /// The number of rows that have positive weight.
     pub rows_of: usize,
@@ -77,7 +77,7 @@ pub struct Number {
 pub struct Candidate {
     /// The number.
     pub clusters: usize,
-    /// Mean squared distance of the rows looked at from the centres, in the squared unit of the input.
+    /// Mean squared distance of the rows examined from the centres, in the squared unit of the input.
     pub mean_cost: f64,
     /// The gain in log-likelihood of a valley between the two neighbours that are separated least, in nats. Nothing for
     /// 1.

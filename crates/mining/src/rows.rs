@@ -73,8 +73,8 @@ pub(crate) struct Rows<T: Real> {
     /// `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). A prior or a criterion that counts rows uses
     /// it, so that weights in another unit change no result.
     pub row_weight: f64,
-    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored as they
-    /// are, with the origin at 0 and the unit 1.
+    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored unchanged,
+    /// with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows as one cluster.
     pub middle: Vec<f64>,

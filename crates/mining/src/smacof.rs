@@ -1,4 +1,5 @@
-//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances say dissimilarities.
+//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances reproduce
+//! dissimilarities.
 //!
 //! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, fixed items, and annealed targets (DA-SMACOF).
 //! [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over another. [`Shepard`] and

@@ -139,7 +139,7 @@ impl Origin {
     }
 }
 
-/// A request on its way out.
+/// A request that is being sent.
 struct Job {
     request: Request<Full<Bytes>>,
     within: Duration,

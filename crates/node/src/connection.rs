@@ -27,7 +27,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// The number of paths that a connection keeps in order before it looks for idle ones.
 const LANES: usize = 256;
 
-/// A stream whose first bytes have been looked at.
+/// A stream whose first bytes have been examined.
 pub(crate) struct Rewound<T> {
     stream: T,
     seen: Vec<u8>,

@@ -1,6 +1,6 @@
 //! The connections of a node: how many there are, whose they are, and which of them may go when there are too many.
 //!
-//! A connection is idle while no answer is on its way on it. A new client that finds no place gets that of the
+//! A connection is idle while no answer is being sent on it. A new client that finds no place gets that of the
 //! connection that has been idle for longest. Connections of the address with most of them come first. So a client that
 //! holds many connections open locks no other client out.
 
@@ -36,7 +36,7 @@ struct Table {
 #[derive(Debug)]
 struct Open {
     address: IpAddr,
-    /// Answers that are on their way.
+    /// Answers that are being sent.
     answers: usize,
     /// The turn in which it was last in use.
     used: u64,
@@ -115,7 +115,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Notes an answer on its way, until the returned guard is dropped.
+    /// Notes an answer that is being sent, until the returned guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.change(1);
         Answering { place: self.clone() }
@@ -157,7 +157,7 @@ impl Drop for Place {
     }
 }
 
-/// An answer on its way.
+/// An answer that is being sent.
 #[derive(Debug)]
 pub(crate) struct Answering {
     place: Arc<Place>,

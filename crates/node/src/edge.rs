@@ -71,7 +71,7 @@ pub(crate) struct Edge {
     /// Whether the services are ending.
     closing: watch::Sender<bool>,
     pub(crate) connections: Arc<Connections>,
-    /// The bytes of all answers that are on their way.
+    /// The bytes of all answers that are being sent.
     pub(crate) unsent: Arc<Unsent>,
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
@@ -143,7 +143,7 @@ impl Edge {
     /// The bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// Returns [`Code::Unavailable`] if too much is on its way, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too much is being sent, to this client or to all.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }

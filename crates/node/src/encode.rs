@@ -160,7 +160,7 @@ pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T
     best
 }
 
-/// The media type of an operation's answer that is sent as it is, if it has one. Its schema says that the reply is a
+/// The media type of an operation's answer that is sent unchanged, if it has one. Its schema says that the reply is a
 /// text of this type, such as a page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)

@@ -13,7 +13,7 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
 
-/// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host as it is.
+/// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host unchanged.
 ///
 /// # Example
 /// ```

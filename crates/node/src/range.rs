@@ -13,7 +13,7 @@ enum Wanted {
     /// All of it, because the request asks for that, or cannot be read.
     Whole,
     Part(Range<usize>),
-    /// A part that is not there.
+    /// A part that does not exist.
     Nothing,
 }
 

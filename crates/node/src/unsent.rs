@@ -78,7 +78,7 @@ impl Drop for Entry {
 /// A body with its entries, which go before it: its address is free for another one after that.
 struct Counted {
     _entries: [Entry; 2],
-    /// Its connection is not idle as long as it is on its way.
+    /// Its connection is not idle as long as it is being sent.
     _answering: Option<Answering>,
     body: Shared,
 }

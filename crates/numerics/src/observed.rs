@@ -137,7 +137,7 @@ mod tests {
     }
 
     impl Case {
-        /// `kept`: the share of cells that are there.
+        /// `kept`: the share of cells that are present.
         fn new(rows: usize, dimension: usize, count: usize, kept: f64) -> Self {
             let stream = Stream::new((rows * 100 + dimension) as u64, "observed");
             let normal = |at: usize| stream.normal(at as u64);

@@ -184,7 +184,7 @@ pub struct SparseScratch<T: Real> {
     /// The same centre by centre, rows side by side.
     scores: Vec<T::Line>,
     /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns
-    /// that a block has are looked at.
+    /// that a block has are examined.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,

@@ -3,7 +3,7 @@
 //! A wait is a future of the runtime. The coroutine that awaits it polls it in its own step ([`Wait::poll`]), and a
 //! wake calls back into the event loop. So an item leaves its port in exactly the step in which the coroutine gets it.
 //! A coroutine that is cancelled in between drops the future, which leaves the item in the port. There is no moment at
-//! which an item is on its way.
+//! which an item is in transit.
 //!
 //! Handlers of an interleave are coroutines of the event loop too, because code that needs the interpreter gains nothing on a worker. A worker holds the handler's
 //! place meanwhile, and waits until the loop says that the coroutine has ended.

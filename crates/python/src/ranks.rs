@@ -178,7 +178,7 @@ fn lent<'py, T: Number>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<PyReadwri
     })
 }
 
-/// An array over a vector, which is not copied. `shape` has a length for the values that are there.
+/// An array over a vector, which is not copied. `shape` has a length for the values that are present.
 fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
     values.into_pyarray(py).reshape(shape).map(Bound::into_any)
 }

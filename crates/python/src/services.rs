@@ -185,8 +185,8 @@ impl Served {
         Err(fault)
     }
 
-    /// A client's error for an exception. A `lehr.Fault` stays as it is. For any other exception the client learns only
-    /// that the operation failed, and the rest goes to the log.
+    /// A client's error for an exception. A `lehr.Fault` stays unchanged. For any other exception the client learns
+    /// only that the operation failed, and the rest goes to the log.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));

@@ -101,7 +101,7 @@ fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py
     Ok(found)
 }
 
-/// Places new items into a map that stays as it is. Their dissimilarities to its items are an M x N array, NaN where
+/// Places new items into a map that stays unchanged. Their dissimilarities to its items are an M x N array, NaN where
 /// unknown.
 #[pyfunction]
 #[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]

@@ -127,7 +127,7 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// One row for each number of clusters that was looked at, by falling number; nothing if the number was given.
+/// One row for each number of clusters that was examined, by falling number; nothing if the number was given.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)

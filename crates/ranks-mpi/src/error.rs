@@ -11,7 +11,7 @@ pub enum Error {
     NotFound {
         /// The launcher's description of this process.
         started: String,
-        /// Each place that was looked at, with its problem.
+        /// Each place that was examined, with its problem.
         looked_at: Vec<String>,
     },
     /// The library that was found cannot be used.

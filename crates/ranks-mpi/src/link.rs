@@ -40,7 +40,7 @@ const NEAR: u32 = 128;
 /// The longest frame that is taken straight out of a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each look at MPI, if all processes are near and nothing is on its way. MPI
+/// The number of looks at the window for each look at MPI, if all processes are near and nothing is being sent. MPI
 /// then has only long messages.
 const LOOKS: u32 = 16;
 

@@ -7,7 +7,7 @@ use crate::packed;
 
 /// Cells a side of the picture at most.
 const CELLS: usize = 320;
-/// Items of a cell that are looked at, a side; and of a cluster.
+/// Items of a cell that are examined, a side; and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
 /// The largest number of cells in a hundred that may go beyond the brightest shade, and the largest excess.

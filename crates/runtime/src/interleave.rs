@@ -292,7 +292,7 @@ impl Settings {
     /// Makes the end refuse all items in the ports that it closes. Every question in them fails as
     /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that will never come. For services,
     /// whose items are all questions: other items are dropped too, though the [discard
-    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are on their way to
+    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are being handed to
     /// another receiver of the port are left to it.
     ///
     /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or

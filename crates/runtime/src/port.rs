@@ -5,7 +5,7 @@
 //! nothing, and dropping it at any moment loses nothing and disturbs no order.
 //!
 //! An item goes to the receivers for single items in order of registration, and then to whichever take or join is
-//! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way to a
+//! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one being handed to a
 //! receiver, which then keeps waiting at its old place.
 //!
 //! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
@@ -218,7 +218,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, even if it is on its way to a receiver.
+    /// Removes the oldest item, if there is one, even if it is being handed to a receiver.
     ///
     /// # Example
     /// ```

@@ -149,8 +149,8 @@ pub fn in_words(message: &str) -> String {
     }
 }
 
-/// Bytes that a client sent as they are, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)),
-/// in MessagePack: the other fields, `media_type` and `data`.
+/// Bytes that a client sent unchanged, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)), in
+/// MessagePack: the other fields, `media_type` and `data`.
 ///
 /// # Errors
 /// Returns [`Code::OperationFailed`] if a field has no form in MessagePack.

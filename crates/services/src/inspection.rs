@@ -10,7 +10,7 @@ use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
-/// The view of a host when it was looked at.
+/// The view of a host when it was examined.
 ///
 /// # Example
 /// See [`Host::inspect`].

@@ -259,7 +259,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Whether a service that is not there now may be there later.
+/// Whether a service that does not exist now may exist later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

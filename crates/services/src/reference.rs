@@ -631,7 +631,7 @@ fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }
 
-/// The answer of an operation that is on its way; see [`Reference::ask`].
+/// The answer of an operation that is being sent; see [`Reference::ask`].
 #[must_use = "an answer that is not awaited is given up, and over a link nothing is sent"]
 pub struct Asked<T>(On<T>);
 

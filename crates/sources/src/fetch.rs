@@ -179,8 +179,8 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Brings files into this folder, which is made if it is not there. Files that are there already are not looked at,
-    /// except those that an earlier process left incomplete. A service whose document is kept
+    /// Brings files into this folder, which is made if it does not exist. Files that are there already are not looked
+    /// at, except those that an earlier process left incomplete. A service whose document is kept
     /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes them; any other removes them when it starts.
     ///
     /// # Errors

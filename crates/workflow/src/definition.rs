@@ -244,7 +244,8 @@ impl Workflow {
     /// Reads a workflow. Messages call it `file`.
     ///
     /// # Errors
-    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and parameters that are not there, circles.
+    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and
+    /// parameters that do not exist, circles.
     ///
     /// # Example
     /// See [`Workflow`].

@@ -175,7 +175,7 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are done side by side.
     ///
     /// # Panics
-    /// Panics if a step needs one that is not there, or itself in a circle: plans are checked before.
+    /// Panics if a step needs one that does not exist, or itself in a circle: plans are checked before.
     ///
     /// # Example
     /// See [`Machine`].

@@ -338,7 +338,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// The schema of a field of a field; as an error, the first that is not there.
+/// The schema of a field of a field; as an error, the first that does not exist.
 fn follow<'a>(schema: Schema<'a>, path: &[String]) -> Result<Schema<'a>, String> {
     path.iter().try_fold(schema, |schema, name| {
         if schema.fields().is_empty() && schema.field(name).is_none() && schema.words() == "something else" {

@@ -158,8 +158,8 @@ pub(super) fn described(
 /// were kept.
 ///
 /// # Errors
-/// Returns [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed
-/// ranks.
+/// Returns [`Kind::Stopped`], with the finished part kept; a checkpoint that does not exist or is of something else;
+/// failed ranks.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,

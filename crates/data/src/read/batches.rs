@@ -1,7 +1,7 @@
 //! A table as a stream: some rows at a time, so that no more of it is held than those.
 //!
-//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of
-//! weight 0, which influence nothing, are looked at and left out, so that where batches are cut does not hang on them.
+//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of weight 0, which
+//! influence nothing, are examined and left out, so that where batches are cut does not hang on them.
 
 use std::io::Read;
 use std::path::Path;

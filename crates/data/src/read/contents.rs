@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::read::source::{Source, foreign_format};
 use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 
-/// The number of bytes that are looked at.
+/// The number of bytes that are examined.
 pub(super) const LOOKED_AT: usize = 1 << 16;
 
 /// The format of a source that is surely neither a table of text nor an array. SVMlight's text is not looked for,

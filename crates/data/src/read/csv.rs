@@ -436,7 +436,7 @@ struct Table {
     fields: Vec<f64>,
     /// Whether a field may mark a missing value.
     has_gaps: bool,
-    /// Whether rows of weight 0 are looked at, and not kept.
+    /// Whether rows of weight 0 are examined, and not kept.
     leaves_weightless: bool,
     /// Rows that are kept, or would be without a fault.
     kept: usize,

@@ -153,7 +153,7 @@ impl<R: Read> Read for Decoder<R> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time.
+    /// Returns one byte at a time.
     struct Slowly<'b>(&'b [u8]);
 
     impl Read for Slowly<'_> {

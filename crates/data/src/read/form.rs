@@ -55,7 +55,7 @@ pub struct TableForm {
 pub enum Ragged {
     /// They are left out, and reported.
     LeaveOut,
-    /// Fields that are not there are missing values; rows with too many are faults.
+    /// Absent fields are missing values; rows with too many are faults.
     Fill,
 }
 

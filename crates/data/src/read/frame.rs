@@ -76,11 +76,11 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
 pub enum InputColumn {
     /// Its values are known.
     Read(FrameColumn),
-    /// Its name and its texts, of which nothing is known: they are read as those of a file.
+    /// Its name and its texts, about which nothing is known: they are read as those of a file.
     Texts(String, Vec<String>),
 }
 
-/// A data frame of columns that are there already.
+/// A data frame of columns that are present already.
 ///
 /// # Errors
 /// Returns [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of

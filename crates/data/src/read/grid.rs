@@ -11,7 +11,7 @@ use super::records::Record;
 /// The type of a value, as the file says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text, of which nothing is known.
+    /// Text, about which nothing is known.
     #[default]
     Text,
     /// A number.

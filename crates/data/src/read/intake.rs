@@ -36,7 +36,7 @@ pub(super) struct Intake<'l> {
     values: Builder<f64>,
     weights: Vec<f64>,
     ids: Vec<String>,
-    /// Whether rows of weight 0 are looked at, and not kept.
+    /// Whether rows of weight 0 are examined, and not kept.
     pub leaves_weightless: bool,
     /// Rows that are kept, or would be without a fault.
     pub kept: usize,

@@ -20,7 +20,7 @@ const TITLE_ROWS: usize = 50;
 const HEADER_ROWS: usize = 4;
 /// The largest number of rows below a table that may be notes on it.
 const FOOTER_ROWS: usize = 20;
-/// The number of rows that are looked at to find out the types of columns.
+/// The number of rows that are examined to find out the types of columns.
 const SAMPLE_ROWS: usize = 100;
 
 /// A table in its place.

@@ -20,7 +20,7 @@ const MAGIC: &[u8] = b"%%MatrixMarket";
 const LINE_MAX: usize = 1 << 16;
 
 /// The reader accepts this many rows without an entry; beyond that, as many for each entry. A damaged line of sizes
-/// would otherwise ask for any memory.
+/// would otherwise demand any amount of memory.
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 

@@ -19,7 +19,7 @@ use crate::read::source::{HEAD_BYTES, Source};
 pub(crate) const SPACES: u8 = b' ';
 /// A record longer than this means that the file is no table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// The number of lines that are looked at to find the delimiter.
+/// The number of lines that are examined to find the delimiter.
 const HEAD_LINES: usize = 50;
 
 /// How fields with delimiters in them are written.

@@ -18,7 +18,7 @@ use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
 /// The number of bytes that are requested at a time.
 const CHUNK: usize = 64 * 1024;
-/// The part of a text that is looked at to find its line ends.
+/// The part of a text that is examined to find its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 /// The mark that some programs put before text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";

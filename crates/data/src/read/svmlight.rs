@@ -19,7 +19,7 @@ use crate::sparse::{FirstColumn, Sparse};
 /// Longer lines are treated as a file of another kind.
 const LINE_MAX: usize = 1 << 28;
 
-/// The part of a file that is looked at to see whether it is one.
+/// The part of a file that is examined to see whether it is one.
 const LOOKED_AT: usize = 1 << 14;
 
 /// The number of rows that are examined.

@@ -1,7 +1,7 @@
 //! The ways in which people write values in the cells of a column, and their meaning.
 //!
-//! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them.
-//! If several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, the more
+//! Every value of a column is examined before any is read ([`Survey`]): its form is one that explains all of them. If
+//! several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, the more
 //! usual form is taken and the column is reported as ambiguous.
 
 mod date;
@@ -18,7 +18,7 @@ use crate::frame::{Categories, NumberForm, ReadAs, Values};
 use date::{Date, Orders};
 use number::{Mark, Parts};
 
-/// The types that the values of a column could have, as far as they have been looked at.
+/// The types that the values of a column could have, as far as they have been examined.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// The number of rows that have a value.

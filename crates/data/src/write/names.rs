@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-/// The names of data columns in a table whose other columns are called `ours`. A name stays as it is, or gets as many
+/// The names of data columns in a table whose other columns are called `ours`. A name stays unchanged, or gets as many
 /// `_` after it as make it distinct.
 ///
 /// Each column has others named after it, with `prefixes` before its name; these too are distinct from all. A column of

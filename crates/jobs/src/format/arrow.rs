@@ -1,5 +1,5 @@
 //! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its
-//! messages are looked at first (`messages.rs`).
+//! messages are examined first (`messages.rs`).
 
 mod messages;
 

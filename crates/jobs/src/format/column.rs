@@ -282,7 +282,7 @@ pub(crate) fn table(
 /// The wanted columns of a file, by index, in the requested order, then weights and ids.
 ///
 /// # Errors
-/// Returns [`Code::InvalidValue`] with those that are not there.
+/// Returns [`Code::InvalidValue`] with those that do not exist.
 pub(crate) fn chosen(names: &[String], wanted: &Columns, file: &str) -> Result<Vec<usize>, Fault> {
     let all: Vec<&String> = match &wanted.columns {
         None => return roles_there(names, wanted, file).map(|()| (0..names.len()).collect()),

@@ -24,7 +24,7 @@ use crate::method::{Failure, Inputs};
 
 const HEAD: &str = "order.json";
 
-/// The length of a part that is not there.
+/// The length of a part that does not exist.
 const NONE: u64 = u64::MAX;
 
 /// The task, without the tables.

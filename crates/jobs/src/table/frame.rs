@@ -13,7 +13,7 @@ impl Table {
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name, or roles are of
-    /// columns that are not there.
+    /// columns that do not exist.
     pub(crate) fn of_frame(frame: &DataFrame, weights: Option<String>, id: Option<String>) -> Result<Self, Fault> {
         let texts = |column: &FrameColumn| frame.texts(&column.name).expect("a column of the table");
         let mut builder = Self::builder().gaps(true).weights(weights).id(id);

@@ -140,8 +140,8 @@ impl Table {
     /// and counts are taken.
     ///
     /// # Errors
-    /// The errors of `lehr-data`, with their rows: a column that is not there, or is text; numbers that are not finite;
-    /// invalid weights.
+    /// The errors of `lehr-data`, with their rows: a column that does not exist, or is text; numbers that are not
+    /// finite; invalid weights.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -181,7 +181,7 @@ impl Table {
     /// and ids left out.
     ///
     /// # Errors
-    /// The errors of `lehr-data`: a column that is not there, or is text; numbers that are infinite, with their rows.
+    /// The errors of `lehr-data`: a column that does not exist, or is text; numbers that are infinite, with their rows.
     pub fn records(&self, name: &str, columns: &Columns) -> Result<Incomplete, Error> {
         let chosen = self.chosen(name, columns)?;
         if self.rows() == 0 {

@@ -415,7 +415,7 @@ struct NumberFacts<'a> {
     reason: String,
     /// The separation that is needed, in nats.
     needed: f64,
-    /// The number of rows that were looked at, and how many have positive weight.
+    /// The number of rows that were examined, and how many have positive weight.
     rows: usize,
     rows_of: usize,
     /// The largest number of clusters that could be found, if there may be more.

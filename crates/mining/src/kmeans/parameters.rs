@@ -35,7 +35,7 @@ pub enum Sweeps {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// The number of starts, of which the best is kept; at least 1. Default: 10.
+    /// The number of starts, and the best is kept; at least 1. Default: 10.
     pub starts: usize,
     /// The most sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,

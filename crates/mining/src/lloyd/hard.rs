@@ -77,7 +77,7 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage != Storage::Sparse {
             return;

@@ -47,7 +47,7 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         Some(&mut sums[1..1 + dimension])
     }
 
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let (rows, per_center) = (self.rows, self.per_center());

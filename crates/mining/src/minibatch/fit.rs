@@ -54,7 +54,7 @@ impl State {
     }
 }
 
-/// A stream of which the sample at least has passed.
+/// A stream whose sample at least has passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     passed: Passed,

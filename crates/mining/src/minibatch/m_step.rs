@@ -3,7 +3,7 @@
 use lehr_numerics::elementary::exp;
 use serde::{Deserialize, Serialize};
 
-/// A centre on its way.
+/// A centre while it moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Center {
     /// In the unit of the points.

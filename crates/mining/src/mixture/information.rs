@@ -1,5 +1,5 @@
 //! Scores and information of one component from rows with gaps: the scores of its own numbers, and the information in
-//! the cells that are there.
+//! the cells that are present.
 //!
 //! Two components at the same spot part below a certain temperature. Below it, along some direction of their
 //! parameters, the scores vary more than the likelihood bends. Let `s_i` be the score of row i and J the observed

@@ -93,7 +93,7 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
 /// masses, the first and the second moments of all columns about its mean.
 ///
 /// The exact maximum for the memberships at hand where columns are independent within a component, that is for
-/// spherical and diagonal covariances. A column of which a component has no rows does not move.
+/// spherical and diagonal covariances. A column for which a component has no rows does not move.
 pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
     let dimension = gaussians.dimension;
     let length = gaussians.covariance.len(dimension);

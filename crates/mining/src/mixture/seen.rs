@@ -1,4 +1,4 @@
-//! Components as rows with gaps see them: through the columns that are there.
+//! Components as rows with gaps see them: through the columns that are present.
 //!
 //! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row
 //! sees the Gaussian of mean `u_o` and covariance `S_oo`. The missing part is, under the component, a Gaussian too:
@@ -78,7 +78,7 @@ impl Gaussians {
     }
 }
 
-/// An entry of a symmetric matrix of which the lower triangle is packed.
+/// An entry of a symmetric matrix whose lower triangle is packed.
 pub(crate) fn entry(packed: &[f64], i: usize, j: usize) -> f64 {
     packed[triangle(i.max(j)) + i.min(j)]
 }

@@ -9,7 +9,7 @@ use super::separation::{Separation, division, separation};
 use crate::Error;
 use crate::anneal::Control;
 
-/// The number of neighbours of each cell that are looked at: those that are cheapest to merge it with.
+/// The number of neighbours of each cell that are examined: those that are cheapest to merge it with.
 const NEIGHBORS: usize = 6;
 
 /// A comparison of two cells holds until this share of their rows has been exchanged.

@@ -6,7 +6,7 @@ use lehr_numerics::random::Stream;
 
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are that
+/// The most rows, and the most numbers, that are examined; but never fewer rows than `LEAST_ROWS`, if there are that
 /// many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;

@@ -1,12 +1,12 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! The rows looked at are those of one convex cell: nearer to the mean of the two than to any other
-//! centre. Suppose that the density has one log-concave mode. A normal, a uniform on any convex body and an exponential
-//! have one, in any direction and correlation. Then its projection from a convex cell onto any line is log-concave too
-//! (Prékopa), and has one mode. So a valley in the projection is a valley in the density. The two cells alone would not
-//! do: their common face is narrower than they are, and even uniform rows thin out there.
+//! The rows examined are those of one convex cell: nearer to the mean of the two than to any other centre. Suppose that
+//! the density has one log-concave mode. A normal, a uniform on any convex body and an exponential have one, in any
+//! direction and correlation. Then its projection from a convex cell onto any line is log-concave too (Prékopa), and
+//! has one mode. So a valley in the projection is a valley in the density. The two cells alone would not do: their
+//! common face is narrower than they are, and even uniform rows thin out there.
 //!
-//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line. Seen from
+//! Rows on a sphere, such as positions on the globe, are examined along a great circle in place of a line. Seen from
 //! the side, rows that are spread evenly over a cap thicken towards its rim.
 //!
 //! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part

@@ -1,4 +1,5 @@
-//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are there.
+//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are
+//! present.
 
 use lehr_data::Spill;
 use lehr_numerics::lanes::Real;

@@ -1,4 +1,4 @@
-//! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
+//! New items in a map that stays unchanged: each placed by its nearest items of the map (MI-MDS).
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
 //! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
@@ -12,7 +12,7 @@ use crate::gather::{Gather, Side};
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
 use crate::rows::RowMajor;
 
-/// Neighbours spread in a direction by less than this share of their largest spread say nothing about it.
+/// Neighbours spread in a direction by less than this share of their largest spread are no evidence about it.
 const FLAT: f64 = 1e-10;
 /// Moves below this share of the neighbours' distance end the iteration.
 const STILL: f64 = 1e-14;
@@ -46,8 +46,8 @@ pub struct Placed {
 /// Places `items` new items into a map of N positions.
 ///
 /// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
-/// item of which fewer than dimension + 1 are known is named. An item at distance 0 from one of the map is placed on it
-/// (of several, on the first), because nothing distinguishes the two.
+/// item with fewer than dimension + 1 known dissimilarities is named. An item at distance 0 from one of the map is
+/// placed on it (of several, on the first), because nothing distinguishes the two.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] for an invalid map or too few neighbours; [`Error::Unrelated`] with items that too

@@ -9,7 +9,8 @@ use super::problem::{Passed, Problem};
 use crate::anneal::run::Spent;
 use crate::rows::RowMajor;
 
-/// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
+/// Positions of items in few dimensions, how well their distances reproduce the dissimilarities, and how they were
+/// found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
     /// Number of dimensions of the map.

@@ -40,7 +40,7 @@ pub struct Parameters {
     pub dimension: usize,
     /// The start, unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// The number of random starts that are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are
+    /// The number of random starts that are tried, and the best is kept, 1 to 10,000. Default: 4; other starts are
     /// tried once.
     pub starts: usize,
     /// The weights of pairs. Default: equal.
@@ -80,7 +80,7 @@ impl Default for Parameters {
 /// The input of an embedding.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// N items and the dissimilarities between them; pairs without a value have no say.
+    /// N items and the dissimilarities between them; pairs without a value have no influence.
     pub dissimilarities: &'a Dissimilarities,
     /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed
     /// and influences nothing.

@@ -134,7 +134,7 @@ impl<'a, T: Real> Problem<'a, T> {
         (&self.matrix, entry)
     }
 
-    /// Whether two items have a say in where the other is.
+    /// Whether two items influence each other's positions.
     pub fn is_pair(&self, i: usize, j: usize) -> bool {
         let has_weight = || self.pair_weights.as_ref().is_none_or(|weights| weights.get(i, j) > Some(0.0));
         self.matrix.get(i, j).is_some() && has_weight()

@@ -153,7 +153,7 @@ impl<T: Real> SideBySide<T> {
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let sums = &mut total[self.totals()..];
@@ -279,8 +279,8 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
 /// below another's everywhere in it.
 ///
 /// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate
-/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box says nothing
-/// and all centres are taken.
+/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box excludes no
+/// centre, and all centres are taken.
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,

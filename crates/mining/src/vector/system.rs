@@ -153,8 +153,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         self.rows.bernoulli.map_or(2.0 * value, |bernoulli| bernoulli.critical_temperature(value, mass))
     }
 
-    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay as
-    /// they are.
+    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay
+    /// unchanged.
     fn whiten(&self, moments: &mut [f64]) {
         let Some(bernoulli) = self.rows.bernoulli else { return };
         let dimension = self.rows.dimension;

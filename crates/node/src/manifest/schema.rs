@@ -41,7 +41,7 @@ pub enum Stands<'a> {
     Itself,
     /// For a value of this schema, from this source.
     For(Schema<'a>),
-    /// For something of which nothing is known.
+    /// For something about which nothing is known.
     Anything,
 }
 

@@ -11,7 +11,7 @@
 //! | the same call, made in the same way | nothing: the message was sent, or will be |
 //! | the same call, made otherwise | the two disagree |
 //! | a later call | it is kept until this rank comes to that call |
-//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is on its way |
+//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is being sent |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
 //! A rank that finds a disagreement tells all, and waiting ranks receive that. So of ranks that wait for each other one

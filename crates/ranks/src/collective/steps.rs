@@ -346,7 +346,7 @@ impl Steps<'_> {
     }
 
     /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
-    /// passed on while the next is on its way.
+    /// passed on while the next is being sent.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;

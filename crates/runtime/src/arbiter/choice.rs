@@ -3,7 +3,7 @@
 //! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]). A
 //! branch that becomes ready takes its items in that one step. The others are dropped before the choice gives its
 //! output, and leave their items in their ports at their places. Branches need not agree on the winner: one task polls
-//! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
+//! them one after the other, and the first that claims ends the choice. An item that is being handed to a losing branch
 //! stays counted. The port shows it to the next in line when the choice looks.
 //!
 //! If several are ready, the branch that was declared first wins (*biased*, the default). A *fair* choice draws a new

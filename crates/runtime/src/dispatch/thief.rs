@@ -6,7 +6,7 @@
 //! has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present pace.
 //!
 //! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is
-//! looked at less and less often.
+//! examined less and less often.
 //!
 //! Halves of forks wait in queues of their own, and are taken at once, because a fork asks for help. But looking for
 //! them is rationed in the same way, unless the last one that was taken was worth the trip.

@@ -34,8 +34,8 @@ pub enum Overflow {
     Wait,
     /// `post`, `post_wait` and `reserve` are refused at once.
     Reject,
-    /// The oldest item makes place, even if it is on its way to a receiver. Refused only when every place is taken by a
-    /// permit.
+    /// The oldest item makes place, even if it is being handed to a receiver. Refused only when every place is taken by
+    /// a permit.
     DropOldest,
     /// The new item is dropped; a `reserve` is refused.
     DropNewest,

@@ -144,7 +144,7 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out the items that are on their way to no receiver, oldest first, and refuses the questions among them
+    /// Takes out the items that are being handed to no receiver, oldest first, and refuses the questions among them
     /// because the service is stopping. The port's sink, if it has one, is given the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();

@@ -62,7 +62,7 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
-    /// Whether an item is on its way to a receiver.
+    /// Whether an item is being handed to a receiver.
     #[inline]
     pub(crate) fn has_offered(&self) -> bool {
         self.offered > 0

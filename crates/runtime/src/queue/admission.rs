@@ -174,7 +174,7 @@ impl Gauge {
     }
 
     /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is
-    /// looked at by a rate alone.
+    /// examined by a rate alone.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;

@@ -91,7 +91,7 @@ pub(super) struct State {
     pub(super) waiting: Waiting,
     /// Rings when the next turn of a rate comes, while a task waits for it.
     pub(super) alarm: Option<Scheduled>,
-    /// The number of times the rate was looked at.
+    /// The number of times the rate was examined.
     pub(super) ticks: u64,
 }
 

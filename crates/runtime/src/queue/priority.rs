@@ -3,7 +3,7 @@
 //! Each worker goes round by itself, so that the order costs no agreement between workers. Strict queues come first, in
 //! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
 //! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
-//! looked at: one load says so.
+//! examined: one load says so.
 //!
 //! # Bounds
 //! By *job of a worker* the work between two looks here. A worker that finds work in a share queue q comes to it

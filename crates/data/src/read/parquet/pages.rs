@@ -181,7 +181,7 @@ impl<R: Room> Pages<R> {
         Ok(())
     }
 
-    /// The bytes of a page, of which the first `plain` are not packed.
+    /// The bytes of a page; the first `plain` are not packed.
     fn unpacked(&mut self, header: &Header, plain: usize, is_packed: bool) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(u64::from(header.packed)).read_to_end(&mut bytes)?;
