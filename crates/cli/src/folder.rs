@@ -289,7 +289,7 @@ impl Folder {
         self.path.join(CHECKPOINT)
     }
 
-    /// From now on the folder stays even if it was made for this run: there is something in it.
+    /// From now on the folder stays even if this run created it: there is something in it.
     pub fn keep(&mut self) {
         self.keep = true;
     }

@@ -31,7 +31,7 @@ const OTHERS: usize = 10;
 /// ```
 ///
 /// # Errors
-/// None that a data frame has not had when it was made.
+/// None that a data frame did not have when it was created.
 pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crate::Error> {
     if frame.dialect().is_some_and(|dialect| !dialect.missing.is_empty()) {
         return Ok((frame, Vec::new()));

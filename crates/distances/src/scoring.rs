@@ -110,7 +110,7 @@ impl fmt::Display for Matrix {
     }
 }
 
-/// The largest score or cost that is taken.
+/// The largest score or cost that is accepted.
 const SCORE_MAX: i32 = 10_000;
 
 /// A matrix and the costs of gaps.

@@ -77,7 +77,7 @@ pub(crate) enum Stop {
 
 /// Listens to progress.
 pub(crate) trait Listener: Send {
-    /// Reports the latest progress, if the report before has been taken.
+    /// Reports the latest progress, if the previous report has been received.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
@@ -249,7 +249,7 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Tells how far it is. Never waits: a newer report replaces one that has not been taken yet.
+    /// Tells how far it is. Never waits: a newer report replaces one that has not been received yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;

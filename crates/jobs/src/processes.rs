@@ -2,10 +2,9 @@
 //! [spreads](crate::Method::SPREADS).
 //!
 //! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of
-//! the processes ([`Part::lead`]) reads it, and the others ([`Part::follow`]) get it from that one. All make the same
-//! call of the method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the
-//! tables, or the reason why there are none. So the bytes are those of one process, and no method needs to know about
-//! this.
+//! the processes ([`Part::lead`]) reads it and sends it to the others ([`Part::follow`]). All make the same call of the
+//! method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the tables, or
+//! the reason why there are none. So the bytes are those of one process, and no method needs to know about this.
 //!
 //! Each try has its own folder. The processes of a killed node end when they learn of it, and may write in their folder
 //! until then. A try begins from the last checkpoint of those before it, and one that came to its end unseen is the

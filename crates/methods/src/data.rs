@@ -56,7 +56,7 @@ pub struct MatrixWords {
 /// The kind of rows that a method takes, and their name in help and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
-    /// Before the columns that were taken: `a map of`.
+    /// Before the columns that were used: `a map of`.
     pub columns_taken: &'static str,
     /// Whether it takes rows of bits and sparse rows in addition to rows of numbers.
     pub takes_bits_and_sparse: bool,
@@ -79,7 +79,7 @@ impl RowsWords {
 /// The words of messages for the stream that a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamWords {
-    /// Before the columns that were taken: `clustering by`.
+    /// Before the columns that were used: `clustering by`.
     pub columns_taken: &'static str,
 }
 

@@ -7,7 +7,7 @@
 //! Source: the local outlier factor (Breunig et al. 2000) in its plainest form, the ratio of distances to the fifth
 //! nearest row. A thin cluster beside a dense one is not isolated: its neighbours are as far from theirs.
 
-/// Rows that distances are taken to, at most.
+/// The largest number of rows to which distances are computed.
 const REFERENCES: usize = 2_000;
 /// The neighbour whose distance counts: a number of rows in one place is a group, and not isolated.
 const NEIGHBOUR: usize = 5;

@@ -216,7 +216,7 @@ impl Predicted {
     }
 
     /// Whether a number can hold the square of each value. Densities would be 0 under every component and at every
-    /// node, and the first of those would be taken. Centres are compared by a way of their own.
+    /// node, and the first of those would be chosen. Centres are compared by a way of their own.
     fn has_squares(model: &ModelFile, values: &[f64]) -> Result<(), Refusal> {
         let Some(place) = values.iter().position(|value| value.abs() >= FARTHEST) else { return Ok(()) };
         let (row, column) = (place / model.columns.len(), place % model.columns.len());

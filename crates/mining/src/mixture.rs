@@ -1,9 +1,9 @@
 //! Mixtures of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 //!
 //! Paper 004, section 7, has mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
-//! of annealing, and the best one is taken here. First deterministic annealing ([`crate::vector`]) finds clusters,
-//! which needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have
-//! missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
+//! of annealing; this module uses the best one. First deterministic annealing ([`crate::vector`]) finds clusters, which
+//! needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have missing
+//! cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
 //! [`critical_temperature`] the temperature below which one component becomes two.
 
 mod criteria;

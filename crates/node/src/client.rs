@@ -47,10 +47,10 @@ const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// The number of times a node is asked whether it is there; it may take twice as long to say so.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// The longest answer that is taken.
+/// The longest answer that is accepted.
 const ANSWER_BYTES: usize = 1 << 30;
 
-/// The longest event that is taken.
+/// The longest event that is accepted.
 const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;

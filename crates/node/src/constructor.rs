@@ -44,7 +44,7 @@ pub struct Constructor {
 
 impl Constructor {
     /// Keeps the document of each service that it makes in a file of this folder, if there is one. The next service
-    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is made if it
+    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is created if it
     /// does not exist.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
 //! The number of HTTP/2 frames without a request that a client may send: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
 //! those of unknown kinds.
 //!
-//! The library below answers or ignores each, whatever their number. It has bounds only for the others (requests that
-//! are taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads
-//! opens its windows again and again: the bytes sent to it buy it frames.
+//! The library below answers or ignores each, whatever their number. It has bounds only for the others (cancelled
+//! requests, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens its
+//! windows again and again: the bytes sent to it buy it frames.
 
 use std::io;
 use std::pin::Pin;

@@ -214,8 +214,8 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that it follows to follow this node in turn, at this address. One that has no such service, or does not let this
-    /// node do that, is followed all the same.
+    /// Asks each node that it follows to follow this node too, at this address. One that has no such service, or does
+    /// not let this node do that, is followed all the same.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if that is no address of a node.
@@ -368,7 +368,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// The address at which this node asks to be followed in turn, and the token for it.
+    /// The address at which this node asks to be followed too, and the token for it.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,
@@ -434,7 +434,7 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks to be followed in turn, once for each time that the node is found.
+    /// Asks to be followed too, once for each time that the node is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // It may follow this node already, have no such service, or not let this node ask.

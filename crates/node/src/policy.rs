@@ -69,7 +69,7 @@ fn digest(text: &str) -> Option<[u8; 32]> {
     (digits.len() == 64).then(|| bytes.try_into().ok())?
 }
 
-/// The shortest token that is taken.
+/// The shortest token that is accepted.
 const TOKEN_MIN: usize = 16;
 
 /// The caller without a token.

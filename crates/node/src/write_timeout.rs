@@ -142,7 +142,7 @@ impl OnTheWay {
         Pieces { left: bytes, number, among: self.clone() }
     }
 
-    /// Waits until nothing was taken of one of them for as long as `limit`, and at most twice as long.
+    /// Waits until one of them has accepted nothing for as long as `limit`, and at most twice as long.
     pub(crate) async fn stuck(&self, limit: Duration) {
         loop {
             sleep(limit).await;
@@ -166,7 +166,7 @@ impl Pieces {
         self.left.len()
     }
 
-    /// The next piece; nothing when the last one has been taken.
+    /// The next piece; nothing when the last one has been removed.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         if let Some(is_taken) = self.among.0.lock().is_taken.get_mut(&self.number) {
             *is_taken = true;

@@ -13,7 +13,7 @@ use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
 use crate::lanes::{Lanes, Line, Real};
 
-/// Lines of a strip: sums are taken to `f64` after this many, and a strip of a few columns stays in the first-level
+/// Lines of a strip: sums are converted to `f64` after this many, and a strip of a few columns stays in the first-level
 /// cache.
 pub(crate) const STRIP: usize = 128;
 

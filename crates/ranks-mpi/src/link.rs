@@ -37,7 +37,7 @@ pub(crate) const NUMBER: usize = size_of::<u32>();
 /// Frames taken straight out of rings until MPI is polled.
 const NEAR: u32 = 128;
 
-/// The longest frame that is taken straight out of a ring: one line's.
+/// The longest frame that is read directly from a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
 /// The number of looks at the window for each look at MPI, if all processes are near and nothing is being sent. MPI

@@ -10,7 +10,7 @@
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
 //! | 16..20 | tag | the label's | match |
-//! | 20..24 | receipt | the label's | tell the sender that it was taken, if it is not 0 |
+//! | 20..24 | receipt | the label's | tell the sender that it was received, if it is not 0 |
 //!
 //! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words
 //! fills that line.

@@ -89,7 +89,7 @@ impl Window {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Releases the memory. All processes of the machine do this together, when all frames have been taken.
+    /// Releases the memory. All processes of the machine do this together, after all frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

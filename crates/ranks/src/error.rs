@@ -47,7 +47,7 @@ pub enum Error {
         /// The values that disagree.
         detail: String,
     },
-    /// A message is longer than the memory that was to take it. It was taken and is lost.
+    /// A message is longer than the memory that was to take it. It was received and is lost.
     Truncated {
         /// The sender.
         source: usize,

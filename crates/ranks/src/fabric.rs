@@ -110,8 +110,8 @@ pub struct Label {
     pub context: u32,
     /// Chosen by the sender; in collective contexts, which collective and which of them.
     pub tag: u32,
-    /// The number under which the sender wants to learn that the message was taken; 0 if it does not. Travels with the
-    /// message; nothing is matched by it, and the fabric does nothing about it.
+    /// The number under which the sender wants to learn that the message was received; 0 if it does not. Travels with
+    /// the message; nothing is matched by it, and the fabric does nothing about it.
     pub receipt: u32,
 }
 
@@ -156,7 +156,7 @@ impl Message {
     }
 }
 
-/// The source, label and length of a message, known before it is taken.
+/// The source, label and length of a message, known before it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The sender.
@@ -298,7 +298,7 @@ pub trait Fabric: Send + Sync {
     fn forget(&self, turn: &mut Ticket);
 
     /// Says that this rank cannot continue because of rank `culprit` (perhaps itself). The error of ranks that wait for
-    /// this one then names that one. Only the first call counts.
+    /// this rank then names the other one. Only the first call counts.
     fn fail(&self, culprit: usize);
 
     /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for

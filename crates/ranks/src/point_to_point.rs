@@ -318,7 +318,7 @@ impl Communicator {
         Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
     }
 
-    /// Tells the sender that its message was taken, if it wants to know.
+    /// Tells the sender that its message was received, if it wants to know.
     fn acknowledge(&self, envelope: Envelope) -> Result<(), Error> {
         if envelope.label.receipt == 0 {
             return Ok(());

@@ -143,8 +143,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Appends the nodes of a later fold, which begins where this one ends, and combines those that can be; leaves that
-    /// one empty.
+    /// Appends the nodes of a later fold, which begins where this one ends, and combines nodes where possible; the
+    /// later fold is empty afterwards.
     pub(crate) fn follow(&mut self, later: &mut Self, order: Order, combine: Combine<'_, T>) {
         for (place, node) in std::mem::take(&mut later.nodes).into_iter().enumerate() {
             let partial = &mut later.partials[place];

@@ -365,7 +365,7 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names the computation of the rank since its last call; does nothing unless records are taken.
+    /// Names the computation of the rank since its last call; does nothing unless the program records a trace.
     ///
     /// # Example
     /// ```
@@ -393,7 +393,7 @@ impl Communicator {
         }
     }
 
-    /// Names the computation of the rank from now until its next call; does nothing unless records are taken.
+    /// Names the computation of the rank from now until its next call; does nothing unless the program records a trace.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).
@@ -404,7 +404,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the one before; does nothing unless records are taken.
+    /// Begins a phase of the program and ends the one before; does nothing unless the program records a trace.
     ///
     /// # Example
     /// ```

@@ -59,7 +59,7 @@ pub(crate) struct Inner {
     id: u64,
     name: Option<Box<str>>,
     parent: Option<Context>,
-    /// The other parents, where several items were taken together. Such a context has nothing else of its own.
+    /// The other parents, if several items were taken together. Such a context has nothing else of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
     /// Until when, by the clock it was made with; its own, already the earlier of its parent's and its own.

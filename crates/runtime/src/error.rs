@@ -29,7 +29,7 @@ pub struct PostError<T> {
 pub enum Reason {
     /// [`Port::close`](crate::Port::close) was called.
     Closed,
-    /// Every place of a bounded port is taken, by an item or by a [`Permit`](crate::Permit).
+    /// Every place of a bounded port is occupied, by an item or by a [`Permit`](crate::Permit).
     Full,
 }
 

@@ -450,7 +450,7 @@ impl Host {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
 
-    /// The paths that are taken, in order.
+    /// The paths in use, in order.
     pub fn paths(&self) -> Vec<String> {
         self.inner.table.lock().places.keys().cloned().collect()
     }

@@ -1,7 +1,7 @@
 //! The hosts that may be asked for data: those that the operator lists, at addresses outside private networks.
 //!
 //! A service that fetches any address is a way into the network that it runs in. So only listed hosts are allowed. A
-//! name is looked up here, and the connection goes to the very address that was checked. Every redirection is checked
+//! name is looked up here, and the connection uses the very address that was checked. Every redirection is checked
 //! again.
 
 use std::fmt;

@@ -64,7 +64,7 @@ impl Spill {
     }
 }
 
-/// Bytes that go to the system together.
+/// The number of bytes that are written together.
 const BUFFER: usize = 1 << 18;
 
 fn bytes_of<T>(numbers: usize) -> u64 {

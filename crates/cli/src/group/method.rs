@@ -261,7 +261,7 @@ fn encode_words(head: &Head, words: impl Iterator<Item = u64>) -> Result<Vec<u8>
     Ok(request)
 }
 
-/// The order, and the rows as they are to be taken: the lead has scaled them.
+/// The order, and the rows in the form in which they are used: the lead has scaled them.
 fn decode(request: &[u8]) -> Result<(Request, Rows), Failure> {
     let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =

@@ -1,4 +1,4 @@
-//! The bytes of a data source: peeked before they are taken, unpacked if they are gzip, and as text in lines.
+//! The bytes of a data source: peeked before they are consumed, unpacked if they are gzip, and as text in lines.
 //!
 //! This file handles everything that may surround a file's contents, once for all readers. This covers packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the

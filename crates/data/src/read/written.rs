@@ -1,8 +1,8 @@
 //! The ways in which people write values in the cells of a column, and their meaning.
 //!
 //! Every value of a column is examined before any is read ([`Survey`]): its form is one that explains all of them. If
-//! several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, the more
-//! usual form is taken and the column is reported as ambiguous.
+//! several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, Lehr
+//! assumes the more usual form and reports the column as ambiguous.
 
 mod date;
 pub mod gap;

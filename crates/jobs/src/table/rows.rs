@@ -137,7 +137,7 @@ impl Table {
     }
 
     /// The rows as points. Where `columns` leaves something open, the table's roles decide; else all columns of numbers
-    /// and counts are taken.
+    /// and counts are used.
     ///
     /// # Errors
     /// The errors of `lehr-data`, with their rows: a column that does not exist, or is text; numbers that are not

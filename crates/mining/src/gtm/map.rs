@@ -250,7 +250,7 @@ impl Map {
 
     /// The topological order of the map, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on
     /// the map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for
-    /// a map without folds, of any proportions. With more than 1,000 nodes every second, third, … is taken.
+    /// a map without folds, of any proportions. With more than 1,000 nodes every second, third, … is used.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());

@@ -2,9 +2,9 @@
 //! no rows.
 //!
 //! Each centre is drawn among the rows. The probability is in proportion to weight times squared distance to the
-//! nearest centre so far. Of some drawn candidates, the one that lowers the sum of squares most is taken. A draw
-//! descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So
-//! any layout draws the same rows.
+//! nearest centre so far. Of some drawn candidates, the seeding chooses the one that lowers the sum of squares most. A
+//! draw descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf.
+//! So any layout draws the same rows.
 //!
 //! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
 
@@ -133,7 +133,7 @@ pub(super) async fn draw<T: Scalar>(
 }
 
 /// Adds centres until there are `clusters`; fewer if every row is where a centre is. Each is put at the row whose
-/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is taken.
+/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is chosen.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,

@@ -133,7 +133,7 @@ impl Assigned {
     }
 }
 
-/// A candidate and the change of the cost if it is taken.
+/// A candidate, and the change of the cost if it becomes a medoid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub change: f64,

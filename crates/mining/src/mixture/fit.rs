@@ -76,7 +76,7 @@ pub struct State {
     pub clustering: Option<vector::fit::State>,
     /// The centres of the clusters found for this number, one for each distinct position.
     centers: Vec<f64>,
-    /// The way that is taken, counting from 0.
+    /// The number of the chosen way, counted from 0.
     way: usize,
     /// The state of the present fit.
     gaussians: Option<Gaussians>,

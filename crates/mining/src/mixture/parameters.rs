@@ -80,7 +80,7 @@ impl fmt::Display for Covariance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The number of components, at least 1. Default: none; the number with the least BIC is taken.
+    /// The number of components, at least 1. Default: none; the number with the least BIC is chosen.
     pub components: Option<usize>,
     /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there
     /// are rows.

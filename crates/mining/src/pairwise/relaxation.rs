@@ -3,8 +3,8 @@
 //! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
 //! Three fields in a row show by which factor changes shrink, and the sum of all changes to come follows without making
 //! them. This is the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no
-//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is taken
-//! back, and jumps are shorter from then on.
+//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is
+//! undone, and jumps are shorter from then on.
 
 use super::field::{Figures, Jump};
 

@@ -1,9 +1,9 @@
 //! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be
 //! resumed.
 //!
-//! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
-//! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
-//! Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
+//! An iteration reads the matrix once, at a candidate for the next positions. It returns the stress there, which
+//! decides whether the candidate is accepted, and the moments from which the following candidate is made. A lengthened
+//! step (de Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;

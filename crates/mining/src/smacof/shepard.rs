@@ -4,7 +4,7 @@ use lehr_data::dissimilarities::Dissimilarities;
 
 use super::map::Map;
 
-/// Pairs that are counted at most: beyond, rows are taken at even intervals.
+/// The largest number of pairs that are counted: beyond it, rows are selected at even intervals.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the

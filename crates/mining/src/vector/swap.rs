@@ -48,7 +48,7 @@ const FEWER_IF_UNBETTERED: usize = 2;
 /// Iterations after a perturbation, before trials continue from there. With many clusters, pairs that are tried before
 /// all have settled lead to lower optima.
 const DISTURBED_SWEEPS: u64 = 8;
-/// A trial is taken if it lowers the cost by more than this share.
+/// A trial is accepted if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
 /// A perturbation has ended where it began if its result costs no more than this share more. Iterations of trials are
 /// given up some way before the fixed point, most often within a few 1e-5 of it.
@@ -123,7 +123,7 @@ pub(crate) struct Search {
     pub cost: f64,
     pub tried: u64,
     pub taken: u64,
-    /// Unsuccessful trials since the last that was taken.
+    /// Unsuccessful trials since the last one that was accepted.
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,

@@ -15,7 +15,7 @@ use super::plan::{Action, Plan};
 /// Not to be dropped on the way: then the steps done so far stay.
 ///
 /// # Errors
-/// Returns [`Code::StartFailed`] with the service, the reason, and the services that were taken back.
+/// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.
 ///
 /// # Example
 /// ```

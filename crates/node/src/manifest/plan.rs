@@ -1,4 +1,4 @@
-//! Plans the steps after which a node runs the services of a manifest, before any is taken.
+//! Plans the steps after which a node runs the services of a manifest, before any step is carried out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -103,7 +103,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and neighbours, and
-    /// circles. Also cores that the machine lacks, and paths that are taken.
+    /// circles. Also cores that the machine lacks, and paths that are occupied.
     ///
     /// # Example
     /// See [`Plan`].

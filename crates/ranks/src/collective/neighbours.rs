@@ -76,8 +76,8 @@ impl Talk<'_> {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until the next message to a rank finds room, so that this rank is not ahead of that one without bound. If
-    /// that is given up, the message was sent all the same.
+    /// Waits until the next message to a rank finds room, so that this rank does not get ahead of the other without
+    /// bound. If that is given up, the message was sent all the same.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }

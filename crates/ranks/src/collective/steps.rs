@@ -212,7 +212,7 @@ impl Steps<'_> {
         communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
     }
 
-    /// After a message in one direction: waits, if this rank is ahead of that one by too much.
+    /// After a message in one direction: waits, if this rank is too far ahead of the other.
     pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         pace.note_sent(to, length);

@@ -1,5 +1,5 @@
-//! One rank's messages that have come and not been taken, and its waiters: the matching, for every fabric that can only
-//! move messages.
+//! One rank's messages that have arrived and not been received, and its waiters: the matching, for every fabric that
+//! can only move messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on. A
 //! pending receive has a number, drawn at its first poll. It takes the earliest message that matches it, unless a

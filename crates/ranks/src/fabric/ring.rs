@@ -7,7 +7,7 @@
 //! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
-//! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
+//! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is read, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
 //! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame

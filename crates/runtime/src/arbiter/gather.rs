@@ -63,9 +63,9 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at
 /// once.
 ///
-/// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port the oldest are
-/// taken. From two, failures are taken first, so that none is left behind for a success. Items beyond the total stay in
-/// their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
+/// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port the oldest items
+/// are taken. From two, failures are taken first, so that none is left behind for a success. Items beyond the total
+/// stay in their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end it earlier.
 ///

@@ -114,7 +114,7 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler for every item, those already in the port first.
     ///
     /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With 1 they
-    /// never overlap and see the items in order. Items that come when all turns are taken stay in the port.
+    /// never overlap and see the items in order. Items that come while all turns are in use stay in the port.
     /// Registration is done when this returns. A handler gives a future; one that has nothing to wait for ends with
     /// `async {}`.
     ///

@@ -215,7 +215,7 @@ impl Gauge {
         is_free
     }
 
-    /// A place that was taken will not be filled.
+    /// A reserved place will not be filled.
     pub(super) fn give_back(&mut self) {
         self.reserved -= 1;
         if let Some(bucket) = &mut self.bucket {
@@ -223,7 +223,7 @@ impl Gauge {
         }
     }
 
-    /// A place that was taken is filled.
+    /// A reserved place is filled.
     pub(super) fn enter(&mut self) {
         self.reserved -= 1;
     }

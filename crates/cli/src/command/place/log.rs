@@ -35,7 +35,7 @@ impl Head {
     }
 }
 
-/// A log that is written; its file is made when there is something to keep.
+/// A log that is written; its file is created when there is something to keep.
 pub struct Log {
     path: PathBuf,
     head: Head,

@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// Whether items are just being given back: then none may be taken.
+    /// Whether items are just being returned to the port: then none may be taken.
     pub(in crate::interleave) fn is_declining(&self) -> bool {
         self.declining > 0
     }

@@ -54,7 +54,7 @@ pub(super) struct Lane {
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
-    /// Memory of long messages that were taken.
+    /// Memory of long messages that were received.
     returned: Mutex<Vec<Vec<u8>>>,
 }
 
