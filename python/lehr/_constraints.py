@@ -68,7 +68,7 @@ COOLING: list[Any] = [number(0.5, 0.999)]
 
 
 def plain(value: Any) -> Any:
-    """A checked parameter, as JSON has it."""
+    """A checked parameter, as a value of JSON."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral):

@@ -1,6 +1,6 @@
 """The end of a Python process that is one of several of an MPI job.
 
-There are two ends only: all processes finish together, or one ends them all. An exception that nobody catches is the second kind, because the others wait for
+There are two ends only: all processes finish together, or one ends them all. An exception that is not caught is the second kind, because the others wait for
 the process that it ends.
 """
 

@@ -110,7 +110,7 @@ def facts(found: Sequence[tuple[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON has them; a number that is not finite is left out."""
+    """Numbers in JSON; a number that is not finite is left out."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -72,7 +72,7 @@ class _Bar:
 
 
 def _is_notebook() -> bool:
-    """Whether this is a notebook's kernel. IPython is present only if somebody has imported it."""
+    """Whether this is a notebook's kernel. IPython is present only if the program has imported it."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 

@@ -184,7 +184,7 @@ class AsyncNode(_Client):
         body : Any, default=None
             The fields of the request.
         key : str or None, default=None
-            The node does the same order with the same key once.
+            The node executes an order with the same key only once.
 
         Returns
         -------

@@ -184,7 +184,7 @@ class Node(_Client):
         body : Any, default=None
             The same as for :meth:`query`.
         key : str or None, default=None
-            The node does the same order with the same key once, however often you send it.
+            The node executes an order with the same key only once, even if you send it again.
 
         Returns
         -------

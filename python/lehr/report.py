@@ -84,7 +84,7 @@ class Report:
         return report
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all. It needs no other file, so you can send it to somebody.
+        """Write the page to a file, whole or not at all. It needs no other file, so you can send it to other people.
 
         An existing file is replaced.
         ----------

@@ -136,8 +136,8 @@ class Service:
     The state consists of JSON values: dictionaries with texts as keys, lists, texts, numbers (NumPy's too), ``True``, ``False`` and ``None``. Put anything else
     that handlers need into other attributes. A handler that changes the state changes ``self.state`` in place or assigns a new one. When it returns, clients
     see the new state, one version later, and subscribers receive the operation. If your handler raises, it has changed nothing: the old state is back.
-    Therefore don't keep references to parts of the state between calls. If your handler's verb changes nothing (query, submit), don't change the state, because
-    nobody checks it. Later handlers would see your changes, but clients only after the next successful change by another handler.
+    Therefore don't keep references to parts of the state between calls. If your handler's verb changes nothing (query, submit), don't change the state: Lehr
+    does not check that. Later handlers would see your changes, but clients only after the next successful change by another handler.
 
     A handler reports an error to its client by raising :class:`lehr.Fault` with one of the codes of the node. For any other exception the client only learns
     that the operation failed inside the service, and the log ``lehr.services`` has the traceback.

@@ -3,8 +3,8 @@
 //! The lead alone reads, shows and speaks. It sends the others one *request*: the data and where the run begins. All
 //! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
 //! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, with
-//! which all end. If the lead fails before there is anything to compute, the exit status comes in place of the request.
-//! So each file is read once, each message appears once, and no process waits for one that has ended.
+//! which all end. If the lead fails before there is anything to compute, it sends the exit status in place of the
+//! request. So each file is read once, each message appears once, and no process waits for one that has ended.
 //!
 //! | message | bytes |
 //! | --- | --- |

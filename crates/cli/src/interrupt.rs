@@ -19,7 +19,7 @@ use crate::exit::{Failure, Kind};
 
 /// The channel that requests to stop arrive on.
 pub struct Interrupt {
-    /// After it is dropped nobody looks any more, and the handler notices that.
+    /// After it is dropped nothing reads the channel, and the handler notices that.
     _looking: Receiver<()>,
     /// Whether there was one, for all threads.
     said: Arc<OnceLock<()>>,

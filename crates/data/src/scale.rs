@@ -2,7 +2,7 @@
 //!
 //! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
 //! user knows: metres east and metres north should stay unchanged, milligrams and percentages should not. So nothing is
-//! scaled without a request, and [`Spreads`] says when somebody should think about it.
+//! scaled without a request, and [`Spreads`] reports when the user should think about it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!

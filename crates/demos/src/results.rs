@@ -61,7 +61,7 @@ pub struct Chosen {
 pub struct Write {
     /// The data set that was clustered.
     dataset: String,
-    /// The job that did it.
+    /// The job that computed it.
     job: String,
     /// All jobs over this data set, for their times.
     jobs: Vec<Record>,

@@ -465,7 +465,7 @@ pub struct Page(
 pub struct Predict {
     /// The job.
     pub job: String,
-    /// The data set with the rows, if they do not come with the request.
+    /// The data set with the rows, if the request does not contain them.
     #[serde(default)]
     pub dataset: Option<String>,
     /// A file with the rows.

@@ -1,4 +1,4 @@
-//! Predictions of a job's model for other rows: those of a data set, or of a file that came with the request.
+//! Predictions of a job's model for other rows: those of a data set, or of a file in the request.
 
 use std::io::{Seek, Write};
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-/// Options by name, as JSON has them.
+/// Options by name, in JSON.
 pub type Options = Map<String, Value>;
 
 /// One option, as its struct declares it.

@@ -113,8 +113,8 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
     }
 
-    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
-    /// they do not come to are 0 in all rows.
+    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns beyond
+    /// theirs are 0 in all rows.
     ///
     /// # Errors
     /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.

@@ -192,7 +192,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A label as results have it: the number of a cluster, -1 for none, nothing if nothing is known of the row.
+/// A label in results: the number of a cluster, -1 for none, nothing if the row is unknown.
 pub fn shown_label(label: u32) -> Option<i64> {
     match label {
         OUTLIER => Some(-1),

@@ -4,8 +4,8 @@
 //! It is a mixture of Gaussians of one width whose means are on a smooth sheet. The sheet's nodes are the components,
 //! and Bayes' rule says where on it a row came from. Paper 004, section 7, has it among the methods that annealing
 //! serves. `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it also begins as a plane.
-//! [`fit`] does it all; [`Map::project`] places rows that come later, and [`critical_temperature`] is the temperature
-//! below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
+//! [`fit`] runs all of it; [`Map::project`] places rows that come later, and [`critical_temperature`] is the
+//! temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
 mod e_step;

@@ -3,7 +3,7 @@
 //! Paper 004, section 7, has mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
 //! of annealing; this module uses the best one. First deterministic annealing ([`crate::vector`]) finds clusters, which
 //! needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have missing
-//! cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
+//! cells ([`Input`]). [`fit`] runs all of it; [`equilibrium`] is EM at one temperature from a given start, and
 //! [`critical_temperature`] the temperature below which one component becomes two.
 
 mod criteria;

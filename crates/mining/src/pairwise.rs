@@ -2,8 +2,8 @@
 //!
 //! Hofmann and Buhmann's mean field (1997; paper 003's pairwise clustering): no points, no metric, pairs may be
 //! missing. It starts with one component just above the temperature at which the whole becomes unstable, and cools. It
-//! divides a component when the leading eigenvalue of the component's own dissimilarities demands it. [`cluster`] does
-//! it all; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On
+//! divides a component when the leading eigenvalue of the component's own dissimilarities demands it. [`cluster`] runs
+//! all of it; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On
 //! squared Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
 
 mod equilibrium;

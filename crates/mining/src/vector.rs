@@ -2,7 +2,7 @@
 //!
 //! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. It starts with one centre just above the
 //! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance demands
-//! it. There are no starting centres and no restarts. [`cluster`] does it all; [`equilibrium`] is the fixed point at
+//! it. There are no starting centres and no restarts. [`cluster`] runs all of it; [`equilibrium`] is the fixed point at
 //! one temperature, for readers who want the physics.
 
 mod components;

@@ -247,7 +247,7 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Labels as estimators have them. A row in no cluster has -1 there, and the largest number here.
+/// Labels in the form of estimators. A row in no cluster has -1 there, and the largest number here.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }

@@ -198,7 +198,7 @@ impl<'py, M> Done<'py, M> {
         Self { py, outcome, checkpoint, checkpoint_failure, is_lead: group.is_lead }
     }
 
-    /// The findings as Python has them, with the warnings of every estimator. Deletes the checkpoint of a run that is
+    /// The findings as Python objects, with the warnings of every estimator. Deletes the checkpoint of a run that is
     /// done.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! JSON as Python has it: the documents, bodies and answers of services.
+//! JSON as Python objects: the documents, bodies and answers of services.
 //!
 //! A value that has no form in JSON is an error. This applies to sets, keys that are no text (which Python's own writer
 //! turns into text), NaN, and whole numbers beyond 64 bits.

@@ -5,8 +5,8 @@
 //! late thread costs the others only a wake-up, because none of them spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
-//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that comes with another array ends
-//! the call on all of them with one error.
+//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that passes another array
+//! ends the call on all of them with one error.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;

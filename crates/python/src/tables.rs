@@ -186,7 +186,7 @@ fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     Ok(FrameColumn { name, values, read_as })
 }
 
-/// The options of a preparation, as Python has them.
+/// The options of a preparation, as Python passes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PreparationOptions {

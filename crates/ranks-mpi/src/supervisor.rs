@@ -40,7 +40,7 @@ pub(crate) enum Note {
 pub enum Supervised {
     /// This process does: it is the child, or there is no launcher and nothing to keep.
     GoOn,
-    /// The child has come to its end, and this process, its supervisor, ends with the same exit code.
+    /// The child has ended, and this process, its supervisor, ends with the same exit code.
     Ended {
         /// The child's exit code.
         code: u8,

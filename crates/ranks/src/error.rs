@@ -28,7 +28,7 @@ pub enum Error {
     },
     /// A rank did not come within the patience of a communicator.
     Late {
-        /// The rank; none if any would have done.
+        /// The rank; none if any rank was accepted.
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,

@@ -103,7 +103,7 @@ pub trait Observer: Send {
         self.checkpoint(checkpoint);
     }
 
-    /// The trace in which the run records the actions of each rank, if anybody wants that.
+    /// The trace in which the run records the actions of each rank, if one is requested.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or
     /// none has; at the end the lead's is whole.

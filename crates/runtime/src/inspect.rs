@@ -9,7 +9,7 @@
 //! its own looks it first saw the wait. So the more often you ask, the more exact the time is.
 //!
 //! It cannot see waits at ports that it does not know, at a queue's door, for answers, for tasks or for locks. It does
-//! not say which of two tasks that wait for each other is at fault. A thread outside is only "somebody else".
+//! not say which of two tasks that wait for each other is at fault. A thread outside is not named.
 //!
 //! Each part was true under its own lock, but not all parts at one moment. Read next: `inspect/exposition.rs` for
 //! counters in the form that Prometheus reads.

@@ -378,7 +378,7 @@ impl Settings {
 /// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
 ///
 /// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers
-/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
+/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to let running handlers finish;
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
 /// Cost: an item on an idle interleave costs about as much as one of a persistent receiver. It needs no task or
@@ -433,8 +433,8 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 
     /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
     ///
-    /// Nothing more starts; running handlers come to their end; pending items stay in their ports. Cancel-safe: dropped
-    /// half-way it is as if the interleave had been dropped.
+    /// Nothing more starts; running handlers finish; pending items stay in their ports. Cancel-safe: dropped half-way
+    /// it is as if the interleave had been dropped.
     ///
     /// # Errors
     /// Returns [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.

@@ -396,14 +396,14 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
 }
 
 /// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or has no
-/// subscribers. A subscriber joins in the concurrent group, so nobody comes while an exclusive handler runs.
+/// subscribers. A subscriber joins in the concurrent group, so no subscriber joins while an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
     is_told.then(|| Change::typed(shared.incarnation, name, operation.clone()))
 }
 
-/// An exclusive handler on its way: if it does not come to its end, its effect on the state is unknown.
+/// An exclusive handler on its way: if it does not finish, its effect on the state is unknown.
 struct Attempt<'a, S: Service> {
     service: &'a mut S,
     revision: &'a mut u64,

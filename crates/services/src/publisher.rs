@@ -1,5 +1,5 @@
-//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one costs nobody else
-//! anything.
+//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one does not delay the
+//! others.
 //!
 //! A change is published while its handler still has the state to itself, so that the order of changes is that of their
 //! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its
@@ -172,7 +172,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Whether anybody hears of changes. Asked by exclusive handlers, before each change.
+    /// Whether there is a subscriber to changes. Asked by exclusive handlers, before each change.
     ///
     /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
     /// interleave has ended that, under its own lock, before it started this one. A subscriber that leaves in between
@@ -255,7 +255,7 @@ struct Step {
     goes_on: bool,
 }
 
-/// One who hears of changes, with the changes that it has not heard yet.
+/// A subscriber, with the changes that it has not received yet.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     name: Option<String>,

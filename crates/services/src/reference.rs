@@ -307,11 +307,10 @@ impl<D: Contract> Reference<D> {
         Asked(On::Call(Box::pin(async move { reference.call(operation).await })))
     }
 
-    /// Sends an operation whose answer nobody wants, and returns when the service has taken it.
+    /// Sends an operation without waiting for its answer, and returns when the service has accepted it.
     ///
-    /// Its outcome is counted and reported to subscribers, and to nobody else. Over a link this waits for the answer,
-    /// because only that shows that a request has arrived. A fault of the service is one of this call. Sent when first
-    /// polled.
+    /// Its outcome is counted and reported to subscribers only. Over a link this waits for the answer, because only
+    /// that shows that a request has arrived. A fault of the service is one of this call. Sent when first polled.
     ///
     /// Cost, in this process: a post. Nothing is allocated.
     ///

@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// Its handlers that wait.
     pub(crate) handling: Handling,
-    /// Troubles of its start, with their repair: it works, but somebody should look.
+    /// Troubles of its start, with their repair: it works, but an operator should look.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,

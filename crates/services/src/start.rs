@@ -102,8 +102,8 @@ impl Starting {
         self.beginning
     }
 
-    /// Reports something that was wrong and has been dealt with, such as files of which nobody knew. The service
-    /// starts; the directory, `/ready` and the log show the text for as long as it lives.
+    /// Reports something that was wrong and has been dealt with, such as unknown files. The service starts; the
+    /// directory, `/ready` and the log show the text for as long as it lives.
     ///
     /// # Example
     /// ```

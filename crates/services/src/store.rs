@@ -151,7 +151,7 @@ impl Store {
     /// # Errors
     /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. Also
     /// if it is damaged and there is no whole copy. Then nothing is changed, so that every later start is refused too,
-    /// until somebody restores the file.
+    /// until an operator restores the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {

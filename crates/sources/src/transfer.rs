@@ -140,7 +140,7 @@ impl Getter {
     }
 }
 
-/// Passes a body on, until it ends, nobody takes it, or nothing comes.
+/// Passes a body on, until it ends, the receiver leaves, or nothing comes.
 async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>, silence: Duration) {
     loop {
         let piece = tokio::select! {

@@ -6,7 +6,7 @@
 //! the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
-//! same. Its only handle is closed before anybody reads from it. So no other program writes to it or truncates it, and
+//! same. Its only handle is closed before a thread reads from it. So no other program writes to it or truncates it, and
 //! nothing of it remains when the program ends, for any reason. All of it is on the disk before it is read. So a part
 //! that the disk did not take is an error and not other numbers.
 //!

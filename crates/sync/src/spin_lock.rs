@@ -2,9 +2,9 @@
 //!
 //! The locks of the runtime protect sections of some ten nanoseconds, on the path of every message. A lock that can put
 //! waiting threads to sleep in the kernel must check for sleepers when it is released. This is a second exchange, which
-//! on an uncontended port costs as much as all the rest of a post. Here nobody sleeps in the kernel at once. A thread
-//! that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and longer. This
-//! is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
+//! on an uncontended port costs as much as all the rest of a post. Here no thread sleeps in the kernel at once. A
+//! thread that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and
+//! longer. This is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
 //!
 //! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of
 //! `lehr-runtime`.

@@ -29,7 +29,7 @@ mod parking {
         OWN.with(Clone::clone)
     }
 
-    /// Waits until somebody unparks this thread, now or before.
+    /// Waits until another thread unparks this one, or returns if one already has.
     pub fn park() {
         let Thread(own) = current();
         let mut token = own.0.lock().unwrap();
@@ -79,7 +79,7 @@ pub fn spawn_with_stack<T: Send + 'static>(
     builder.spawn(body)
 }
 
-/// Starts a named thread that nobody joins; gives whom to unpark.
+/// Starts a named thread that is never joined; returns its handle, for unparking.
 ///
 /// # Errors
 /// The same as for [`spawn`].

@@ -44,7 +44,7 @@ pub(crate) struct Attempt {
     /// Data sets to be brought: the node that has each, and its name.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
-    /// The job that does it already.
+    /// The job that already does it.
     pub(crate) job: Option<String>,
     /// Whether the run was over before, so that an order may find a job that was cancelled then.
     pub(crate) is_resumed: bool,

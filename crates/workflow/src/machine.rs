@@ -94,7 +94,7 @@ pub enum Command {
         /// The attempt that failed.
         attempt: u32,
     },
-    /// Give an item up: nobody wants its answer, or the end of its wait.
+    /// Give an item up: its answer, or the end of its wait, is not needed any more.
     Abort(Item),
     /// A step is done: the answers of all its items are there.
     Complete(usize),

@@ -199,7 +199,7 @@ pub struct Run {
     /// The reason why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// The requested end, if somebody has asked for one.
+    /// The requested end, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
     /// The number of times it was begun, resumed or begun again from a step. Earlier runners may no longer change it.
@@ -237,7 +237,7 @@ pub enum Progress {
         /// The item.
         item: usize,
     },
-    /// A job does it.
+    /// A job carries it out.
     Job {
         /// The step.
         step: String,

@@ -66,7 +66,7 @@ struct Part {
     /// The commands to carry out before any message is heard.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
-    /// The requested end of the run, if somebody has asked for one.
+    /// The requested end of the run, if there is one.
     wish: Option<RunState>,
 }
 
@@ -80,7 +80,7 @@ impl Part {
 struct Deposed;
 
 impl Runner {
-    /// Goes on until the run ends, or somebody else does it.
+    /// Continues until the run ends, or another runner has taken it over.
     pub(crate) async fn drive(mut self) {
         let _deposed = self.steps().await;
         self.inbox.close();

@@ -81,7 +81,7 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that a node ended in the middle of as stopped, until somebody resumes them. Default: they continue
+    /// Leaves runs that a node ended in the middle of as stopped, until a client resumes them. Default: they continue
     /// when the service starts.
     ///
     /// # Example

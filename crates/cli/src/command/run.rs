@@ -149,7 +149,7 @@ async fn start(
 
 /// How Lehr resumes a run.
 pub struct Again {
-    /// The command that does it.
+    /// The command that carries it out.
     pub command: String,
     /// Whether the user typed that.
     pub is_wanted: bool,

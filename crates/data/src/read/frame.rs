@@ -71,7 +71,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
-/// A column as you have it.
+/// A column in your form.
 #[derive(Clone, Debug)]
 pub enum InputColumn {
     /// Its values are known.

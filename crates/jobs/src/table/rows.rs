@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Table};
 
-/// The text column with rows of bits, in hexadecimal digits as FPS has them.
+/// The text column with rows of bits, in hexadecimal digits as in FPS.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 
-/// The text column with sparse rows, as SVMlight has them: `column:value`, separated by spaces.
+/// The text column with sparse rows, as in SVMlight: `column:value`, separated by spaces.
 pub(crate) const SPARSE: &str = "sparse";
 
 /// Weights and ids of rows, if there are any.
@@ -232,8 +232,8 @@ impl Table {
         self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
     }
 
-    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, spaces between them as SVMlight
-    /// has it. Weights and ids are chosen as for [`points`](Self::points).
+    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, separated by spaces as in
+    /// SVMlight. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
     /// The errors of `lehr-data`: no such column, fields that are none, with their rows; weights that are none.

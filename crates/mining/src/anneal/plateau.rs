@@ -15,7 +15,7 @@ pub struct Plateau {
     /// The temperature at which this number was first reached.
     pub from: f64,
     /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
-    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows come to that.
+    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows end so.
     pub to: Option<f64>,
 }
 

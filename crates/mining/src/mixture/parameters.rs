@@ -35,7 +35,7 @@ impl Covariance {
     /// All of them, the simplest first.
     pub const ALL: [Covariance; 4] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full];
 
-    /// Its name, as commands and files have it.
+    /// Its name in commands and files.
     pub const fn name(self) -> &'static str {
         match self {
             Covariance::Spherical => "spherical",

@@ -218,7 +218,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     vec![from_mean(beside(1.0)), from_mean(beside(-1.0))]
 }
 
-/// The position that a start comes to, and its root mean square error, which falls at every iteration.
+/// The position that a start reaches, and its root mean square error, which falls at every iteration.
 fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
     let count = known.len() as f64;
     let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;

@@ -5,8 +5,8 @@
 //! estimates two figures for every centre. One is the cost of its removal: its rows go to their second nearest centre.
 //! The other is the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the order
 //! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters are so far
-//! apart that even the cheapest removal costs several times the best division's gain, no pair can help. None is tried
-//! then. When none of those helps any more, each removal and each division is carried out to its end before pairs are
+//! apart that even the cheapest removal costs several times the best division's gain, no pair can help. Then no swap is
+//! tried. When none of those helps any more, each removal and each division is carried out to its end before pairs are
 //! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
 //! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
 //! random swap is made, whatever it costs, and the search continues from there. Unless the result is lower, it goes
@@ -33,8 +33,8 @@ const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
 const BREATH: usize = 6;
 /// The number of unsuccessful perturbations in a row that end the search; each is a look at the solutions beyond the
-/// present optimum. With ten all ten seeds of `uci_statlog` come to its optimum (`make quality`), six of which end 0.36
-/// % above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
+/// present optimum. With ten all ten seeds of `uci_statlog` reach its optimum (`make quality`), six of which end 0.36 %
+/// above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
 /// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
@@ -71,7 +71,7 @@ pub(crate) enum Effort {
     Over,
 }
 
-/// [`Effort`] as checkpoints have it.
+/// [`Effort`] in the form of checkpoints.
 #[derive(Serialize, Deserialize)]
 struct LevelAndBreath {
     level: Level,

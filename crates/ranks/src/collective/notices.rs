@@ -10,7 +10,7 @@
 //! | --- | --- |
 //! | the same call, made in the same way | nothing: the message was sent, or will be |
 //! | the same call, made otherwise | the two disagree |
-//! | a later call | it is kept until this rank comes to that call |
+//! | a later call | it is kept until this rank reaches that call |
 //! | an earlier call, of which this rank knows how it made it | they disagree, or the message is being sent |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
@@ -74,7 +74,7 @@ pub(crate) struct Calls {
     begun: u32,
     /// The last of them, by their number.
     last: [Option<Signature>; REMEMBERED],
-    /// Calls that others, by the world's numbers, wait in, and that this rank has not come to.
+    /// Calls that others, by the world's numbers, wait in, and that  has not reached.
     early: Mutex<Vec<(usize, Signature)>>,
 }
 

@@ -71,7 +71,7 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
     }
 }
 
-/// How an exchange knows the source of an item and which part of the item it gives. Sealed.
+/// The way in which an exchange knows the source of an item and which part of the item it gives. Sealed.
 ///
 /// # Example
 /// See [`exchange_by`].

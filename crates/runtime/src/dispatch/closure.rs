@@ -112,7 +112,7 @@ impl Closure {
         Self { cell: ManuallyDrop::new(cell) }
     }
 
-    /// Calls it; the text of its panic if it does not come to its end.
+    /// Calls it; the text of its panic if it does not finish.
     #[inline]
     pub(crate) fn call(self) -> Result<(), String> {
         let mut this = ManuallyDrop::new(self);

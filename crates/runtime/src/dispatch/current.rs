@@ -26,7 +26,7 @@ pub(crate) struct Current {
     pub(crate) queues_for: Cell<u64>,
     /// It is in a section that blocks, and a spare does its work.
     pub(crate) is_away: Cell<bool>,
-    /// The trace that records its actions, if somebody watches.
+    /// The trace that records its actions, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
     /// The largest number of waits that the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,

@@ -21,9 +21,9 @@ const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Accept nothing new from outside, let tasks that run, are queued or wait come to their end, and abort the rest
-    /// after `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can
-    /// stop it, and its thread ends by itself as soon as the poll does.
+    /// Accept nothing new from outside, let tasks that run, are queued or wait finish, and abort the rest after
+    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
+    /// it, and its thread ends by itself as soon as the poll does.
     Drain {
         /// The longest wait.
         limit: Duration,

@@ -142,7 +142,7 @@ impl Sleep {
     }
 
     /// Says that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had looked
-    /// `since` times. The worker will come to that work itself. A sleeper is woken only if no watch would notice that
+    /// `since` times. The worker will reach that work itself. A sleeper is woken only if no watch would notice that
     /// this takes long, if the job is already long, or if many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {

@@ -30,7 +30,7 @@ const RETURNED: usize = 3;
 pub enum End {
     /// The fork has been done.
     Done,
-    /// The waiter must do it.
+    /// The waiter must run it.
     Returned,
 }
 

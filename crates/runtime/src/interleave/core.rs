@@ -102,7 +102,7 @@ impl<B: AtPort> Member for B {
     }
 }
 
-/// A handler that did not come to its end.
+/// A handler that did not finish.
 ///
 /// # Example
 /// ```
@@ -140,7 +140,7 @@ impl Drop for Signal<'_> {
 }
 
 impl<S: Send + Sync + 'static> Core<S> {
-    /// Counts a handler that did not come to its end, and reports it.
+    /// Counts a handler that did not finish, and reports it.
     pub(super) fn report(&self, operation: Operation, error: &TaskError) {
         let name = {
             let mut inner = self.inner.lock();

@@ -8,7 +8,7 @@ use lehr_sync::Arc;
 use super::Port;
 use super::options::{Arrivals, DiscardedItem, Limit, Options, Overflow, Sink};
 
-/// Settings of a port before it is made.
+/// Settings for a port that is still to be created.
 ///
 /// # Example
 /// ```

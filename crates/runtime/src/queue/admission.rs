@@ -53,7 +53,7 @@ pub enum Admission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DepthOverflow {
-    /// It comes in; the oldest task that has not begun is thrown away.
+    /// It is admitted; the oldest task that has not begun is thrown away.
     DropOldest,
     /// It is thrown away.
     DropNewest,
@@ -90,7 +90,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// The reason why no task could ever come in.
+    /// The reason why no task could ever be admitted.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),

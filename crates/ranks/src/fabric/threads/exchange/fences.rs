@@ -59,7 +59,7 @@ mod system {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
-    /// Whether the system can do it. The process says once that it wants it.
+    /// Whether the system supports it. The process says once that it wants it.
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
         *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)

@@ -5,7 +5,7 @@
 //! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a
 //! message that will never come, because another has made another call, also learns it:
 //!
-//! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
+//! - The other is in an exchange of all ranks that  has not reached. It has passed this call without sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
 //! A waiting rank looks for both before it sleeps. A rank that arrives in an exchange and is about to sleep there wakes
@@ -24,7 +24,7 @@
 //! The reason why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals
 //! once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the two steps of
 //! each makes sure that at least one sees the write of the other. A spinning rank sends first, looks for its own
-//! message, and comes to its fence a little later. By then its line has left, and the fence costs nothing.
+//! message, and reaches its fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -173,7 +173,7 @@ impl Neighbours {
 /// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are
 /// neighbours, `finish`.
 impl Endpoint {
-    /// Begins a call. If the one before did not come to its end, its late messages are thrown away.
+    /// Begins a call. If the one before did not finish, its late messages are thrown away.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
