@@ -1,7 +1,7 @@
 """Clustering by deterministic annealing: of points, and of items given by their dissimilarities.
 
-Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance says so, again and again as the temperature falls. Therefore you
-choose no starting centres, need no restarts, and get the same result each time.
+Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance shows an instability, again and again as the temperature
+falls. Therefore you choose no starting centres, need no restarts, and get the same result each time.
 """
 
 from __future__ import annotations
@@ -85,8 +85,9 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. A centre divides when its cluster's
-    covariance says so, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most clusters with a
-    valley in the density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the alternatives.
+    covariance shows an instability, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most
+    clusters with a valley in the density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the
+    alternatives.
 
     Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not.
 

@@ -110,7 +110,7 @@ class Communicator:
         self._native.barrier()
 
     def all_reduce(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
-        """Overwrite everybody's array with the combination of all, value by value, in one order of ranks.
+        """Overwrite every rank's array with the combination of all, value by value, in one order of ranks.
 
         Parameters
         ----------
@@ -173,7 +173,7 @@ class Communicator:
         self._native.reduce(array, _rank("root", root), op)
 
     def broadcast(self, array: NDArray[Any], root: int = 0) -> None:
-        """Overwrite everybody's array with the root's.
+        """Overwrite every rank's array with the root's.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Communicator:
         self._native.scan(array, op, bool(exclusive))
 
     def gather(self, array: ArrayLike, root: int = 0) -> list[NDArray[Any]] | None:
-        """Collect everybody's arrays at the root.
+        """Collect the arrays of all ranks at the root.
 
         Parameters
         ----------
@@ -253,7 +253,7 @@ class Communicator:
         return self._native.gather(_ordered(array), _rank("root", root))
 
     def all_gather(self, array: ArrayLike) -> list[NDArray[Any]]:
-        """Collect everybody's arrays on all ranks.
+        """Collect the arrays of all ranks on each rank.
 
         Parameters
         ----------

@@ -42,7 +42,7 @@ pub trait Collective {
     /// The reason why there is no result.
     fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure>;
 
-    /// Takes part as another process: the exit code. Says nothing, because the first one does.
+    /// Takes part as another process: the exit code. Prints nothing, because the first one prints.
     ///
     /// # Errors
     /// The outcome of this process alone.

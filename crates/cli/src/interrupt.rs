@@ -65,8 +65,8 @@ impl Interrupt {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
     }
 
-    /// Calls `said` at the end of standard input, if some input has come before. A launcher that gives its processes an
-    /// empty input asks for nothing.
+    /// Calls `said` at the end of standard input, if some input has arrived before. A launcher that gives its processes
+    /// an empty input asks for nothing.
     ///
     /// # Errors
     /// Returns [`Kind::Environment`] if there is no thread to read with.

@@ -79,7 +79,7 @@ fn columns_told(what: &str, taken: &[String], left_out: &[LeftOut]) -> String {
     text
 }
 
-/// Says on standard error why there is no result, and gives the exit code.
+/// Prints on standard error why there is no result, and returns the exit code.
 pub fn failure(failure: &Failure) -> ExitCode {
     // Being stopped is not an error: the user asked for it.
     let label = if failure.kind == Kind::Stopped { "stopped" } else { "error" };

@@ -11,7 +11,7 @@ use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 /// Numbers that are known to be written where a value is missing; any other must show in two columns.
 const KNOWN: [f64; 12] =
     [-99.0, -999.0, -9999.0, -99_999.0, -999_999.0, 999.0, 9999.0, 99_999.0, 999_999.0, -99.9, -999.9, -9999.9];
-/// The least number of different values that a column has beside it.
+/// The smallest number of different values that a column has beside it.
 const OTHERS: usize = 10;
 
 /// The table with gaps in place of numbers that mean a missing value, and those numbers.

@@ -72,7 +72,7 @@ impl Subject {
         }
     }
 
-    /// The workflow, as people can read it: its name, and its text.
+    /// The workflow in readable form: its name, and its text.
     pub fn workflow(self) -> (&'static str, &'static str) {
         match self {
             Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),

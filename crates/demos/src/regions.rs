@@ -66,7 +66,7 @@ pub struct Regions {
 pub enum View {
     /// By the attributes of their people.
     Attributes,
-    /// By where the subgroup lives; everybody, if none is named.
+    /// By the place where the subgroup lives; of all people, if no subgroup is named.
     Position,
     /// By both.
     Both,

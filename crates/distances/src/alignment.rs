@@ -1,9 +1,9 @@
 //! Alignments of all pairs: scores, and of the best alignment how many letters agree and how long it is.
 //!
-//! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One
-//! pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are carried
-//! in the score itself: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`; [`mod@reference`] is
-//! the oracle.
+//! [`Aligner`] holds the sequences in the form of the kernel; [`Aligner::tile`] aligns a block of them with a block.
+//! One pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are
+//! carried in the score itself: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`;
+//! [`mod@reference`] is the oracle.
 
 pub(crate) mod kernel;
 mod packing;

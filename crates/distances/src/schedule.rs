@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use lehr_ranks::Partition;
 
-/// The most rows of a leaf that are handled in one step.
+/// The largest number of rows of a leaf that are handled in one step.
 pub(crate) const PART_ROWS: usize = 32;
 
 /// The tiles of N items.

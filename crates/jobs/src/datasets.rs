@@ -27,7 +27,7 @@ pub use whole::UploadFile;
 
 /// A data set's name: parts with `/` between them, none of dots alone.
 pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)*$";
-/// The most bytes that it has.
+/// The largest number of bytes that it has.
 pub(crate) const NAME_BYTES: usize = 200;
 
 /// The state of a service of data sets.
@@ -277,7 +277,7 @@ impl Begin {
 pub struct Offset {
     /// The bytes before it are there, and are kept.
     pub offset: u64,
-    /// The most bytes of a piece; a node may take less in one body.
+    /// The largest number of bytes of a piece; a node may take less in one body.
     pub piece_bytes_max: u64,
 }
 
@@ -460,7 +460,7 @@ pub struct Read {
     pub to: Option<u64>,
 }
 
-/// Gives a data set another name.
+/// Renames a data set.
 ///
 /// # Example
 /// ```

@@ -186,7 +186,7 @@ impl TableOptions {
         self.auto || !self.exclude.is_empty() || !self.log.is_empty() || self.missing.is_some()
     }
 
-    /// Columns as they are or scaled.
+    /// Columns unchanged or scaled.
     fn scale(&self) -> Scale {
         self.scale.unwrap_or_default().of_data()
     }

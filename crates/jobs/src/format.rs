@@ -33,7 +33,7 @@ use crate::bytes::Bytes;
 use crate::matrix::table_of;
 use crate::table::{Columns, Kind, SPARSE, Table};
 
-/// The most bytes that the header of dissimilarities may have.
+/// The largest number of bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
 /// The first bytes of columnar files: Parquet, an Arrow file, an Arrow stream.
@@ -41,7 +41,7 @@ const PARQUET: &[u8] = b"PAR1";
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 
-/// The most bytes of values in one piece of rows.
+/// The largest number of bytes of values in one piece of rows.
 const PIECE_BYTES: usize = 4 << 20;
 
 /// The form of a file.

@@ -57,7 +57,7 @@ pub trait Method: Clone + Send + Sync + 'static {
     const INPUTS: &'static [&'static str];
     /// The names of tables that it takes if they are there. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the tables that it gives, in addition to `model` ([`Outputs::model`]).
+    /// The names of the tables that it returns, in addition to `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
     /// Whether its jobs can run in processes that `mpiexec` starts. It must compute on [`Job::execution`], which then
     /// has the ranks of all processes, and make the same calls in each. The processes are of a program that knows the

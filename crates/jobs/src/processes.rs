@@ -7,8 +7,7 @@
 //! the reason why there are none. So the bytes are those of one process, and no method needs to know about this.
 //!
 //! Each try has its own folder. The processes of a killed node end when they learn of it, and may write in their folder
-//! until then. A try begins from the last checkpoint of those before it, and one that came to its end unseen is the
-//! result.
+//! until then. A try begins from the last checkpoint of those before it, and one that ended unseen is the result.
 //!
 //! | in the folder of a try | content |
 //! | --- | --- |

@@ -48,7 +48,7 @@ pub enum Kind {
     /// Floating point numbers of 64 bits, or of 32 to save memory, or fixed point of 16. They are finite, or NaN where
     /// the table says that values may be missing.
     Number,
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Count,
     /// Text.
     Text,
@@ -127,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// Says whether numbers may be missing, which are NaN then. Default: no.
+    /// Sets whether numbers may be missing; missing ones are NaN. Default: no.
     pub fn gaps(mut self, may_be: bool) -> Self {
         self.has_gaps = may_be;
         self
@@ -157,13 +157,13 @@ impl Builder {
         self
     }
 
-    /// Says which column has the weights of the rows.
+    /// Sets the column with the weights of the rows.
     pub fn weights(mut self, name: Option<String>) -> Self {
         self.weights = name;
         self
     }
 
-    /// Says which column has the ids of the rows.
+    /// Sets the column with the ids of the rows.
     pub fn id(mut self, name: Option<String>) -> Self {
         self.id = name;
         self
@@ -286,8 +286,7 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if it does not exist or is
-    /// something else.
+    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if there is no such column.
     ///
     /// # Example
     /// See [`Builder::fixed`].

@@ -46,7 +46,7 @@ pub(crate) struct ClusterTable<'a> {
     pub unit: &'a str,
 }
 
-/// One cluster as people see it.
+/// One cluster in readable form.
 pub(crate) struct ClusterRow {
     /// The number of its input rows.
     pub rows: u64,

@@ -23,7 +23,7 @@ use columns::Shown;
 
 /// Differences that chance makes in one of twenty tables without groups are none.
 const CHANCE: f64 = 0.05;
-/// The least effect that makes a name: Cohen 1988 calls 0.5 medium.
+/// The smallest effect that makes a name: Cohen 1988 calls 0.5 medium.
 const MEDIUM: f64 = 0.5;
 /// A smaller effect is left out.
 const SMALL: f64 = 0.2;

@@ -13,7 +13,7 @@ const REFERENCES: usize = 2_000;
 const NEIGHBOUR: usize = 5;
 /// Below this many rows nothing is set aside.
 const ROWS_MIN: usize = 50;
-/// The least ratio of an isolated row.
+/// The smallest ratio of an isolated row.
 const RATIO: f64 = 2.5;
 /// The ratio must also lie this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
 const FAR_OUT: f64 = 3.0;

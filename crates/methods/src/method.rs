@@ -227,7 +227,7 @@ pub struct Spent<'a> {
     pub phases: &'a [(String, f64)],
     /// Seconds over ranks.
     pub timers: &'a [Spread],
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 
@@ -244,7 +244,7 @@ pub trait Method: Send + Sync {
     /// # Errors
     /// `serde`'s words for a value of another type, or a name that does not exist.
     fn complete(&self, options: &Options) -> Result<String, String>;
-    /// Says everything that is wrong with options before there are data, a line each.
+    /// Reports everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;
     /// The unit of the temperatures in its progress.
     ///

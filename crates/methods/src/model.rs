@@ -245,7 +245,7 @@ impl ModelFile {
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table as the model wants them, one after another, and warnings about them. A value that was
+    /// Rows of an ordinary table in the form of the model, one after another, and warnings about them. A value that was
     /// filled from other rows when the model was made, or left out then, is missing here (NaN). This is because a row
     /// must not depend on those beside it.
     ///
@@ -263,7 +263,7 @@ impl ModelFile {
         Preparation { missing, ..preparation.clone() }.apply_to_other(frame)
     }
 
-    /// Rows, one after another, as the model wants them: shifted and divided. Missing values (NaN) stay missing.
+    /// Rows, one after another, in the form of the model: shifted and divided. Missing values (NaN) stay missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());

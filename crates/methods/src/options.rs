@@ -357,8 +357,8 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// Says everything that is wrong with options by their declaration: names that do not exist, and values out of range, a
-/// line each.
+/// Reports everything that is wrong with options by their declaration: names that do not exist, and values out of
+/// range, a line each.
 pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
     options
         .iter()

@@ -227,7 +227,7 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found })
     }
 
-    /// `values`: row after row as the model wants them, NaN where a cell is missing.
+    /// `values`: row after row in the form of the model, NaN where a cell is missing.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;

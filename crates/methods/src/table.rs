@@ -32,7 +32,7 @@ pub enum Column<'a> {
         /// Whether rows may be in no cluster.
         may_be_none: bool,
     },
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),

@@ -263,7 +263,7 @@ fn survey(from: &Dissimilarities) -> Survey {
     survey
 }
 
-/// The least power of two that is at least a number; 1 for 0.
+/// The smallest power of two that is at least a number; 1 for 0.
 fn power_of_two_above(value: f64) -> f64 {
     if value > 0.0 { 2f64.powi(libm::log2(value).ceil().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }

@@ -71,7 +71,7 @@ impl Need {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }
 
-    /// Whether the machine has so much.
+    /// Whether the machine has that much memory.
     ///
     /// # Errors
     /// Returns [`Error::Memory`].

@@ -35,7 +35,7 @@ use crate::anneal::Control;
 /// The gain in log-likelihood that a valley between two groups must bring, in nats. Uniform rows, which look most like
 /// two groups, come so far in less than one of a hundred sets (`docs/design/number.md`).
 pub const NEEDED: f64 = 6.0;
-/// The most cells that numbers are looked for among, and how many there are at first.
+/// The largest number of cells that numbers are looked for among, and how many there are at first.
 const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
 /// A cell has at least this many rows on average.
@@ -68,7 +68,7 @@ pub struct Number {
     pub rows: usize,
     /// The number of rows that have positive weight.
     pub rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The largest number of clusters that could be found, if there may be more.
     pub limit: Option<usize>,
 }
 

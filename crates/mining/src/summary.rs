@@ -36,7 +36,7 @@ pub(crate) struct Summary {
 /// The number of cells, and the condition under which fewer are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wanted {
-    /// The most cells.
+    /// The largest number of cells.
     pub cells: usize,
     /// The number of clusters to find.
     pub clusters: usize,
@@ -133,7 +133,7 @@ struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     /// Cells of less scatter are not divided.
     bound: f64,
-    /// The most cells of a leaf.
+    /// The largest number of cells of a leaf.
     most: usize,
     leaves: &'a LeafCells<LeafSummary>,
 }

@@ -6,7 +6,7 @@
 
 use lehr_services::{Code, Fault};
 
-/// The most parts of a form.
+/// The largest number of parts of a form.
 const PARTS_MAX: usize = 64;
 
 /// A form with one file.

@@ -28,7 +28,7 @@ pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
-    /// The part of a head that has come.
+    /// The part of a head that has arrived.
     has: usize,
     /// The bytes that pass before the next head.
     passing: usize,

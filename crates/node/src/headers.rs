@@ -21,7 +21,7 @@ pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// Makes sending it again harmless.
 pub(crate) const KEY: &str = "idempotency-key";
-/// The most bytes of such a key.
+/// The largest number of bytes of such a key.
 pub(crate) const KEY_BYTES: usize = 255;
 
 /// The version that the state must have, whichever life it is of.

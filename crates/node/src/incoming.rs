@@ -1,4 +1,4 @@
-//! Bodies of requests: read as far as they may go, and read past where the request was refused.
+//! Bodies of requests: read up to their limit, and skipped if the request was refused.
 
 use std::time::Duration;
 

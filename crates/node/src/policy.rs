@@ -198,8 +198,8 @@ impl Policy {
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
     }
 
-    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let everybody do
-    /// everything.
+    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let every client
+    /// do everything.
     ///
     /// # Example
     /// ```

@@ -26,7 +26,7 @@ use crate::tables::Rows;
 use crate::viewer::page_of_service;
 use crate::{shapes, tables};
 
-/// The most tags of one `If-Match`: each that is wrong costs a message.
+/// The largest number of tags of one `If-Match`: each that is wrong costs a message.
 const TAGS_MAX: usize = 16;
 
 /// Sends the request to the service.

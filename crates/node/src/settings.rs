@@ -27,7 +27,7 @@ use crate::viewer::Viewer;
 pub struct Settings {
     /// The address that it listens on; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
     pub address: SocketAddr,
-    /// The rights of callers. Default: none, which is for loopback only: everybody may do everything.
+    /// The rights of callers. Default: none, which is for loopback only: every client may do everything.
     pub policy: Option<Policy>,
     /// Origins whose pages may call it, in addition to its own. Default: none.
     pub origins: Origins,

@@ -13,7 +13,7 @@ use crate::tiles::{DIRECT_DIMENSION, Tiles};
 /// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all
 /// of them.
 const WIDE_GROUP: usize = 4;
-/// The most lanes that a line has.
+/// The largest number of lanes that a line has.
 const MOST_LANES: usize = 16;
 
 /// The sums that a pass forms for each centre.

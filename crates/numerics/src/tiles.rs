@@ -217,7 +217,7 @@ impl<T: Real> Tiles<T> {
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
     }
 
-    /// The least and the greatest value of each coordinate over the rows: `dimension` least ones, then `dimension`
+    /// The smallest and the largest value of each coordinate over the rows: `dimension` least ones, then `dimension`
     /// greatest.
     pub fn bounds(&self) -> Vec<f64> {
         let mut bounds = vec![f64::INFINITY; 2 * self.dimension];

@@ -2,8 +2,8 @@
 //!
 //! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread
 //! that called `fit`. So the work goes to another thread, and this one waits without holding the interpreter. It wakes
-//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has come. The
-//! observer waits for the answer, so a callback sees every step and may stop at just that one.
+//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has arrived.
+//! The observer waits for the answer, so a callback sees every step and may stop at just that one.
 //!
 //! When a signal raises (Ctrl-C), the run gets a request to stop before its next leaf of rows. Its work before its
 //! first pass and after its last may take longer than a person waits. Alone, this thread then leaves the run behind,

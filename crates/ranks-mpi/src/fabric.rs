@@ -12,8 +12,8 @@
 //! rank that is late costs the others no processor.
 //!
 //! **Short messages** between processes of one machine go from the sender's parts into the ring. From there they go to
-//! the receiver's memory, if it waits for them and nothing older has come. This needs no allocation and no search of an
-//! inbox. All else takes the usual way.
+//! the receiver's memory, if it waits for them and nothing older has arrived. This needs no allocation and no search of
+//! an inbox. All else takes the usual way.
 //!
 //! If a machine has more ranks than cores, no rank looks twice before it yields. While all ranks of a process compute,
 //! its long messages pause, as in any MPI program.
@@ -39,7 +39,7 @@ use crate::trailer::{self, Kind, Trailer};
 /// cheaper, and there are more of them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
-/// The most parts of a message that are put together in a ring.
+/// The largest number of parts of a message that are put together in a ring.
 const PARTS: usize = 4;
 
 /// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which the nap is a

@@ -1,4 +1,4 @@
-//! The post office of a process: frames that came are sorted into the inboxes of its ranks.
+//! The post office of a process: frames that arrived are sorted into the inboxes of its ranks.
 //!
 //! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
 //! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed
@@ -17,7 +17,7 @@ use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
-/// This process's connection with the others, and the frames that came over it.
+/// This process's connection with the others, and the frames that arrived over it.
 pub(crate) struct Post {
     process: usize,
     processes: usize,
@@ -133,8 +133,8 @@ impl Post {
         })
     }
 
-    /// Moves all that can be moved and sorts the frames that have come, unless another task is at it. Looks so often as
-    /// long as nothing has come. Does not wait.
+    /// Moves all that can be moved and sorts the frames that have arrived, unless another task is at it. Looks so often
+    /// as long as nothing has arrived. Does not wait.
     ///
     /// # Errors
     /// Returns [`Error::Call`], now and ever after.
@@ -153,8 +153,8 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has come: its sender and its content. Messages of one kind may overtake
-    /// those of another.
+    /// The next report, verdict or word, if one has arrived: its sender and its content. Messages of one kind may
+    /// overtake those of another.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;

@@ -147,7 +147,7 @@ impl Process {
         &self.post
     }
 
-    /// Ends MPI in this process. Waits until all processes have come here.
+    /// Ends MPI in this process. Waits until all processes have arrived here.
     ///
     /// # Errors
     /// Returns [`Error::Call`].

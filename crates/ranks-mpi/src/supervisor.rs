@@ -1,4 +1,4 @@
-//! Saying which process died, when it could not say so itself.
+//! Reports which process died, if it could not report that itself.
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
 //! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that

@@ -1,6 +1,6 @@
 //! The trailer behind the bytes of a frame: the sender and the receiver of the message.
 //!
-//! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the
+//! Behind and not before, so that the bytes of a message that arrived need not be moved: the frame is cut, and is the
 //! message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |

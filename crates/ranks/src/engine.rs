@@ -141,7 +141,7 @@ pub trait Rounds: Send {
     /// The leaves that are run here: all of them, unless each rank has its own loop.
     fn leaves(&self) -> Range<usize>;
 
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     fn imbalance(&self) -> f64 {
         self.partition().imbalance()
     }
@@ -256,7 +256,7 @@ pub struct Execution {
 }
 
 impl Execution {
-    /// The most threads of a process, and the most of its ranks. Each takes memory and a stack before it computes
+    /// The largest number of threads of a process, and of its ranks. Each takes memory and a stack before it computes
     /// anything.
     pub const THREADS_MAX: usize = 1024;
 

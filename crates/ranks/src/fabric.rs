@@ -14,9 +14,10 @@
 //! for a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
-//! that have come. It may spin for some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`]
-//! at once: it never blocks its worker. A fabric without a thread of its own makes progress only when it is called. It
-//! does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be polled again.
+//! that have arrived. It may spin for some microseconds if every rank has a core, and otherwise returns
+//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without a thread of its own makes progress only when
+//! it is called. It does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be
+//! polled again.
 
 /// The receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the inbox, with all
 /// messages in it; `inbox` is where a turn is given up.
@@ -138,7 +139,7 @@ impl Pattern {
     }
 }
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The sender.
@@ -224,8 +225,8 @@ pub trait Fabric: Send + Sync {
     /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
     ///
     /// # Errors
-    /// Returns [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or any source
-    /// would do and a rank has failed or all others have ended. Returns [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or the receive
+    /// accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`].
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -288,8 +289,8 @@ pub trait Fabric: Send + Sync {
         }
     }
 
-    /// Whether a pending receive is polled again soon, although nothing has come: on a fabric that must be polled for
-    /// progress.
+    /// Whether a pending receive is polled again soon, although nothing has arrived: on a fabric that must be polled
+    /// for progress.
     fn asks_again(&self) -> bool {
         false
     }

@@ -28,7 +28,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The most ranks of a layout.
+    /// The largest number of ranks of a layout.
     pub const RANKS_MAX: usize = 65_536;
 
     /// The number of ranks in this process.

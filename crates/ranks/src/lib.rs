@@ -8,10 +8,10 @@
 //! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |
 //! | [`barrier`](Communicator::barrier) | all have arrived |
 //! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all; to each its part |
-//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | everybody's values to the root, to all; from each to each |
-//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of everybody's values at the root, on all, dealt to all |
+//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks' values to the root, to all; from each to each |
+//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of all ranks' values at the root, on all, dealt to all |
 //! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of the ranks before |
-//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over everybody's leaves |
+//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over all ranks' leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
 //! `docs/guide/mpi.md` has a line for each function of MPI. A [`fabric`] decides where ranks are and how messages move;

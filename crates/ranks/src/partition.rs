@@ -9,7 +9,7 @@ use std::ops::Range;
 const LEAVES_MIN: usize = 256;
 /// The fewest rows in a leaf: below that the bookkeeping would show.
 const LEAF_ROWS_MIN: usize = 32;
-/// The most rows in a leaf: above that a leaf no longer stays in a core's cache.
+/// The largest number of rows in a leaf: above that a leaf no longer stays in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
 /// The leaves of a number of rows and the ranks they belong to.
@@ -93,7 +93,7 @@ impl Partition {
         self.rows.min(leaves.start * self.leaf_size)..self.rows.min(leaves.end * self.leaf_size)
     }
 
-    /// The most rows of a rank over the mean: 1 is perfect. 1 if there are no rows.
+    /// The rows of the rank with the most rows, divided by the mean: 1 is perfect. 1 if there are no rows.
     pub fn imbalance(&self) -> f64 {
         if self.rows == 0 {
             return 1.0;

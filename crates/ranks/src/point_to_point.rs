@@ -48,7 +48,7 @@ pub struct Status {
     pub bytes: usize,
 }
 
-/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has come.
+/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has arrived.
 struct Owed<'a> {
     communicator: &'a Communicator,
     pattern: Option<Pattern>,

@@ -115,11 +115,11 @@ pub struct Spread {
     pub name: String,
     /// On how many ranks it was entered.
     pub ranks: usize,
-    /// The least of these ranks.
+    /// The smallest time of these ranks.
     pub min_s: f64,
     /// Over these ranks.
     pub mean_s: f64,
-    /// The most of these ranks.
+    /// The largest time of these ranks.
     pub max_s: f64,
     /// The rank that took the most; the first of several.
     pub slowest: usize,

@@ -170,7 +170,7 @@ impl Chart {
         self.picture.points.iter().copied().enumerate().filter(is_finite)
     }
 
-    /// The least and greatest coordinates of the rows in clusters; of all rows if none is in a cluster.
+    /// The smallest and largest coordinates of the rows in clusters; of all rows if none is in a cluster.
     fn limits(&self) -> [(f64, f64); 2] {
         let mut inside: Vec<(f64, f64)> =
             self.drawn().filter(|(point, _)| !self.is_out(*point)).map(|(_, place)| place).collect();
@@ -538,7 +538,7 @@ fn triangle(tip: (f64, f64), out: (f64, f64)) -> Vec<(f64, f64)> {
     vec![tip, at(9.0, 4.5), at(9.0, -4.5)]
 }
 
-/// Least and greatest value, with a margin; never of width 0.
+/// The smallest and largest value, with a margin; never of width 0.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -550,7 +550,7 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// Least and greatest of the values that are known.
+/// The smallest and largest of the known values.
 fn extent_of(values: &[f64]) -> (f64, f64) {
     let known = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));

@@ -15,7 +15,7 @@ use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-/// Most columns that are drawn across the map.
+/// The largest number of columns that are drawn across the map.
 const PLANES: usize = 24;
 
 /// The whole page.

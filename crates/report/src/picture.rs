@@ -17,7 +17,7 @@ use lehr_mining::vector::Input;
 use crate::principal_axes::{PrincipalAxes, scatter};
 use lehr_methods::Rows;
 
-/// Most rows that are drawn.
+/// The largest number of rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
 
 /// An empty stretch of longitude wider than this share of the whole is left out.

@@ -6,7 +6,7 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The most starts that are drawn. If there are more, the first ones are.
+/// The largest number of starts that are drawn. If there are more, the first ones are.
 const DRAWN_MAX: usize = 500;
 
 /// Starts this near to the best, as a share, count as having found the same.

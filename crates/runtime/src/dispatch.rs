@@ -167,7 +167,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The most threads a dispatcher can have.
+    /// The largest number of threads a dispatcher can have.
     pub const THREADS_MAX: usize = 1024;
 
     /// The largest number of spare threads that a dispatcher may start unless [`spares`](Self::spares) says otherwise.

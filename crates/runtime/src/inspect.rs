@@ -298,13 +298,13 @@ pub struct DispatcherView {
     pub workers: Vec<Counters>,
     /// Jobs in each worker's queue.
     pub queued: Vec<usize>,
-    /// Jobs in the queue for everybody.
+    /// Jobs in the common queue.
     pub queued_outside: usize,
     /// The named queues, and their state.
     pub queues: Vec<(String, QueueCounters)>,
     /// The living tasks.
     pub tasks: Vec<TaskView>,
-    /// Tasks that came to their end.
+    /// Tasks that have ended.
     pub finished: usize,
     /// Tasks that were dropped before it.
     pub aborted: usize,

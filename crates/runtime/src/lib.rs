@@ -2,7 +2,7 @@
 //!
 //! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures. [`Port::receive`] waits for one
 //! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
-//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has come. An
+//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
 //! [`Interleave`] puts handlers around one state and says which may run together. A [`Context`] follows all of it.
 //!
 //! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no

@@ -129,7 +129,7 @@ impl Gate {
     }
 }
 
-/// Waits for a while without sleeping; whether its event has come. A model has no patience: it must see every sleep.
+/// Waits for a while without sleeping; whether its event has arrived. A model has no patience: it must see every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -255,8 +255,8 @@ impl Drop for Leaving<'_> {
 /// A parallel loop as its helpers see it.
 pub(crate) struct Region {
     loan: Loan<()>,
-    /// The first index that no worker has taken. Written by everybody in the loop; the rest of this struct hardly ever
-    /// is.
+    /// The first index that no worker has taken. Every thread of the loop writes it; the rest of this struct is hardly
+    /// ever written.
     next: CachePadded<AtomicUsize>,
     end: AtomicUsize,
     grain: AtomicUsize,

@@ -8,8 +8,8 @@
 //! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one being handed to a
 //! receiver, which then keeps waiting at its old place.
 //!
-//! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
-//! `port/waiters.rs`, then `arbiter.rs`.
+//! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
+//! Read next: `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
 pub(crate) mod counting_filter;

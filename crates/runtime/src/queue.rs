@@ -86,7 +86,7 @@ pub struct QueueCounters {
     pub living: usize,
     /// Tasks admitted.
     pub scheduled: usize,
-    /// Tasks that came to their end, be it a panic.
+    /// Tasks that have ended, be it a panic.
     pub finished: usize,
     /// Tasks dropped after admission and before their end: cancelled, or aborted by a shutdown.
     pub aborted: usize,

@@ -137,9 +137,9 @@ pub(crate) fn random() -> u64 {
 /// See [`Host::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReport {
-    /// Services that came to their end, in that order.
+    /// Services that have ended, in that order.
     pub stopped: Vec<String>,
-    /// Services that did not within the limit, and were cut off.
+    /// Services that did not end within the limit, and were cut off.
     pub cut_off: Vec<String>,
 }
 
@@ -391,8 +391,9 @@ impl Host {
         self.inner.table.lock().constructors.keys().cloned().collect()
     }
 
-    /// Says how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an address, and
-    /// [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate `lehr-node` has a client that makes links.
+    /// Sets how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an
+    /// address, and [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate
+    /// `lehr-node` has a client that makes links.
     ///
     /// # Example
     /// ```

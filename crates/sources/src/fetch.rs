@@ -55,7 +55,7 @@ pub struct Transfer {
     pub url: String,
     /// Its state.
     pub stage: Stage,
-    /// The number of bytes that have come.
+    /// The number of bytes that have arrived.
     pub bytes: u64,
     /// The number of them, as far as the host has said.
     pub bytes_all: Option<u64>,
@@ -403,7 +403,7 @@ struct Bringing {
     partial: PathBuf,
     is_kept: bool,
     transfer: Transfer,
-    /// The number of bytes that have come, by the state.
+    /// The number of bytes that have arrived, by the state.
     told: u64,
 }
 

@@ -102,7 +102,7 @@ pub struct Find {
 pub struct Similar {
     /// The one.
     pub cid: u64,
-    /// The least similarity, in percent of Tanimoto's measure: 0 to 100.
+    /// The smallest similarity, in percent of Tanimoto's measure: 0 to 100.
     pub percent: u32,
     /// The largest number of results.
     pub count: u32,

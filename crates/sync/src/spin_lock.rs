@@ -15,7 +15,7 @@ use std::ops::{Deref, DerefMut};
 use super::{Cell, Ordering, imp, spin_loop, thread};
 
 /// Looks at a taken lock before the core is given away: about a microsecond, ten times the length of a section. (In a
-/// model looking is giving away.)
+/// model every look gives the core away.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
 /// The number of times that the core is yielded before sleeping. Giving away does not help a holder of lower priority,

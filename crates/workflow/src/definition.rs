@@ -13,7 +13,7 @@ use crate::template::{Source, Template};
 /// Words that references use for something else than a step.
 const RESERVED: [&str; 3] = ["parameters", "item", "index"];
 
-/// The most steps of a workflow.
+/// The largest number of steps of a workflow.
 const STEPS_MAX: usize = 1000;
 
 /// A workflow, checked as far as it can be without its services.

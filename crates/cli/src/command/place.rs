@@ -1,8 +1,8 @@
 //! `lehr place`: new items and a map in, a folder with their positions in it out.
 //!
 //! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
-//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items do not see each other:
-//! they are placed in blocks, and finished ones are kept ([`log`]).
+//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items are independent of each
+//! other: they are placed in blocks, and finished ones are kept ([`log`]).
 
 mod log;
 

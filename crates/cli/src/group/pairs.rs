@@ -66,7 +66,7 @@ impl ProcessGroup<'_> {
     }
 }
 
-/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
+/// Follows the lead to the end: the exit code. Prints nothing, because the lead prints.
 ///
 /// # Errors
 /// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;

@@ -16,7 +16,7 @@ use crate::read::{contents, npy};
 /// The formats of a matrix.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
-/// The most bytes that a header may have.
+/// The largest number of bytes that a header may have.
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// Dissimilarities from an array or from its header; either name will do.

@@ -24,7 +24,7 @@ const HEADER_BYTES_MAX: usize = 1 << 20;
 const CHUNK: usize = 1 << 16;
 /// The number of values of a column-major array that are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
-/// The least number of rows that are read from a column at a time, so that each disk access reads many numbers.
+/// The smallest number of rows that are read from a column at a time, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the

@@ -29,7 +29,7 @@ use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Select
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
-/// The most that a page may take. Writers make pages of about a mebibyte.
+/// The largest size of a page. Writers make pages of about a mebibyte.
 const PAGE_BYTES: u64 = 1 << 30;
 
 /// The number of values that a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].

@@ -12,7 +12,7 @@ use lehr_report::markup::{Page, section, swatch, table, typeset};
 use lehr_report::picture::Picture;
 use lehr_report::scene::Scene;
 
-/// Most regions that are drawn.
+/// The largest number of regions that are drawn.
 const DRAWN: usize = 60_000;
 /// Attributes of a profile that the page shows, those that differ most first; profiles.csv has all.
 const SHOWN: usize = 12;

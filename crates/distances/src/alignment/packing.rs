@@ -82,7 +82,7 @@ impl Packing {
         (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
     }
 
-    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment wants it.
+    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment includes it.
     pub(super) fn beyond(&self) -> i64 {
         -1 << self.matches
     }

@@ -21,7 +21,7 @@ use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
 
-/// The most bytes of one piece of an upload.
+/// The largest number of bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
 /// The largest table that leaves the node in one answer; larger ones are read in pieces.
@@ -40,13 +40,13 @@ pub struct Limits {
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub root: Option<PathBuf>,
-    /// The most bytes of one upload. Default: 4 GiB.
+    /// The largest number of bytes of one upload. Default: 4 GiB.
     pub upload_bytes: u64,
-    /// The most uploads at once. Default: 64.
+    /// The largest number of uploads at once. Default: 64.
     pub uploads: usize,
-    /// The most data sets. Default: 10,000.
+    /// The largest number of data sets. Default: 10,000.
     pub datasets: usize,
-    /// The most bytes of values of one data set. Default: 8 GiB.
+    /// The largest number of bytes of values of one data set. Default: 8 GiB.
     pub dataset_bytes: u64,
     /// The largest size of an upload, unpacked and as values, as a multiple of its own bytes. Default: 100.
     pub expansion: u64,

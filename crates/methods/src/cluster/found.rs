@@ -54,7 +54,7 @@ pub struct Fitted {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
     /// The rows' relation to the clusters, computed on request.
     standing: OnceLock<Standing>,
@@ -69,7 +69,7 @@ pub struct Fitted {
 pub enum Provenance {
     /// By cooling.
     Annealed(Box<Annealed>),
-    /// By k-means: the weighted sum of squares that each start came to.
+    /// By k-means: the weighted sum of squares that each start reached.
     Started(Vec<f64>),
 }
 
@@ -404,7 +404,7 @@ enum Way<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         number: Option<NumberFacts<'a>>,
     },
-    /// The weighted sum of squares that each start came to.
+    /// The weighted sum of squares that each start reached.
     Started { starts: &'a [f64] },
 }
 

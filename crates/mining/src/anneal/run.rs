@@ -26,7 +26,7 @@ pub(crate) struct Run<'o, M: Resumable> {
 /// The time and the passes of a run.
 #[derive(Debug)]
 pub(crate) struct Spent {
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,

@@ -11,9 +11,10 @@ use crate::input::Input;
 
 /// Rows from which on a map of two dimensions has the finer grid.
 const MANY_ROWS: usize = 2000;
-/// The most nodes of a map.
+/// The largest number of nodes of a map.
 const MOST_NODES: usize = 10_000;
-/// The most basis functions, the constant not counted: every rank factors a matrix of this many rows in every sweep.
+/// The largest number of basis functions, the constant not counted: every rank factors a matrix of this many rows in
+/// every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
 /// The start of a map. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).

@@ -24,7 +24,7 @@ pub struct Model {
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
-    /// The weighted sum of squares that each start came to.
+    /// The weighted sum of squares that each start reached.
     pub starts: Vec<f64>,
     /// Passes over the rows in all starts, without those that drew centres.
     pub iterations: u64,
@@ -37,7 +37,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 

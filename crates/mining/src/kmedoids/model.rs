@@ -46,7 +46,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most items of a rank over the mean.
+    /// The items of the rank with the most items, divided by the mean.
     pub imbalance: f64,
 }
 

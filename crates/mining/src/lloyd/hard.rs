@@ -62,7 +62,7 @@ pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same as the kernels want them that hold every row against every centre.
+    /// The same in the form of the kernels that compare every row with every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.

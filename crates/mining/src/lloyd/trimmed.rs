@@ -13,7 +13,7 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// The most iterations, as of those without an outlier radius.
+/// The largest number of iterations, as of those without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
 /// One pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. Sums are
@@ -21,7 +21,7 @@ const MOST_SWEEPS: u64 = 1000;
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
-    /// The same as kernels of bits and of sparse rows want them, and squared distances from them.
+    /// The same in the form of the kernels of bits and of sparse rows, and squared distances from them.
     side_by_side: &'a HardSideBySide<T>,
     bit_distances: &'a [BitDistance],
     sparse_distances: &'a [SparseDistance<'a>],

@@ -120,8 +120,8 @@ impl Gaussians {
         Ok(components)
     }
 
-    /// The least variance of each component along any column given the columns before it, over that of the cloud there.
-    /// It is near 1 where only the cloud keeps a component from collapsing.
+    /// The smallest variance of each component along any column given the columns before it, over that of the cloud
+    /// there. It is near 1 where only the cloud keeps a component from collapsing.
     pub fn widths(&self, clouds: &[f64]) -> Vec<f64> {
         let widths = |k: usize| -> f64 {
             let numbers = self.numbers(k);

@@ -11,7 +11,7 @@ use crate::input::Input;
 
 /// Covariances of more columns than this are not formed.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The most components that are tried where the number is not given.
+/// The largest number of components that are tried where the number is not given.
 const MOST_TRIED: usize = 10;
 /// The largest number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
@@ -82,8 +82,8 @@ impl fmt::Display for Covariance {
 pub struct Parameters {
     /// The number of components, at least 1. Default: none; the number with the least BIC is chosen.
     pub components: Option<usize>,
-    /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there
-    /// are rows.
+    /// The largest number of components that are tried where the number is not given, at least 1. Default: 10, or as
+    /// many as there are rows.
     pub max_components: Option<usize>,
     /// Default: full.
     pub covariance: Covariance,

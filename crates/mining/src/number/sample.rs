@@ -6,8 +6,8 @@ use lehr_numerics::random::Stream;
 
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are examined; but never fewer rows than `LEAST_ROWS`, if there are that
-/// many.
+/// The largest number of rows, and the largest number of numbers, that are examined; but never fewer rows than
+/// `LEAST_ROWS`, if there are that many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;

@@ -3,7 +3,7 @@
 //! The rows examined are those of one convex cell: nearer to the mean of the two than to any other centre. Suppose that
 //! the density has one log-concave mode. A normal, a uniform on any convex body and an exponential have one, in any
 //! direction and correlation. Then its projection from a convex cell onto any line is log-concave too (Prékopa), and
-//! has one mode. So a valley in the projection is a valley in the density. The two cells alone would not do: their
+//! has one mode. So a valley in the projection is a valley in the density. The two cells alone would not suffice: their
 //! common face is narrower than they are, and even uniform rows thin out there.
 //!
 //! Rows on a sphere, such as positions on the globe, are examined along a great circle in place of a line. Seen from

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most components while the number of clusters is neither given nor limited.
+/// The largest number of components while the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
 /// The parameters of pairwise clustering. The end is a number of clusters, a temperature, or, without either, the
@@ -19,7 +19,8 @@ pub struct Parameters {
     /// The final temperature, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
     /// Default: none given.
     pub stop_temperature: Option<f64>,
-    /// The most clusters where their number is not given. Default: 20, or as many as items with a final temperature.
+    /// The largest number of clusters where their number is not given. Default: 20, or as many as items with a final
+    /// temperature.
     pub max_clusters: Option<usize>,
     /// The temperature over the one before, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
@@ -47,7 +48,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components while the number is not given.
+    /// The largest number of components while the number is not given.
     pub(crate) fn most_clusters(&self, items: usize) -> usize {
         let default = if self.stop_temperature.is_some() { items } else { MOST_SUGGESTED.min(items) };
         self.max_clusters.unwrap_or(default)

@@ -3,9 +3,9 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// The most coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the same time,
-/// some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them k-means
-/// takes 120 MB on one rank and 280 on two, annealing 420 and 940.
+/// The largest number of coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the
+/// same time, some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them
+/// k-means takes 120 MB on one rank and 280 on two, annealing 420 and 940.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
 /// The expected value where there would be more.

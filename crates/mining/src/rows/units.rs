@@ -159,7 +159,7 @@ impl Survey {
     }
 }
 
-/// The least and the greatest value of each column over some rows.
+/// The smallest and the largest value of each column over some rows.
 fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
     let dimension = input.dimension();
     if let Input::Bits(bits) = input {

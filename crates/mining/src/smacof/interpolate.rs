@@ -3,7 +3,8 @@
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
 //! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
 //! the start is trilateration: differences of the squared equations are linear in x. If the neighbours lie in a plane
-//! (a line), both mirror images are tried and the better is kept. Items do not see each other, so ranks share nothing.
+//! (a line), both mirror images are tried and the better is kept. Items are independent of each other, so ranks share
+//! nothing.
 
 use lehr_numerics::factor::eigenpairs;
 

@@ -32,7 +32,7 @@ pub struct Map {
     pub stop: Stop,
     /// One entry an iteration of the best start: at one temperature stress never rises.
     pub history: Vec<Iteration>,
-    /// The stress that each start came to.
+    /// The stress that each start reached.
     pub stresses: Vec<f64>,
     /// Readings of the matrix by iterations, those for the start and for steps that were not taken included.
     pub passes: u64,
@@ -40,7 +40,7 @@ pub struct Map {
     pub solver_steps: u64,
     /// Pairs without a dissimilarity.
     pub missing_pairs: u64,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most dimensions of a map.
+/// The largest number of dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
 /// The start of an embedding.

@@ -1,4 +1,4 @@
-//! The Shepard diagram: how often a dissimilarity came to which distance, as counts in a grid.
+//! The Shepard diagram: how often each distance represents each dissimilarity, as counts in a grid.
 
 use lehr_data::dissimilarities::Dissimilarities;
 

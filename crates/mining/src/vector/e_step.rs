@@ -27,7 +27,7 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub components: &'a Components,
     /// `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
-    /// The same components as kernels of bits and of sparse rows want them.
+    /// The same components in the form of the kernels of bits and of sparse rows.
     pub side_by_side: &'a SideBySide<T>,
     pub temperature: f64,
     pub sums: Sums,

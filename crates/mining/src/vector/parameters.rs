@@ -35,9 +35,9 @@ pub struct Parameters {
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say
     /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number
-    /// is chosen (a group has some rows). None if a final temperature says when to stop. Sparse rows never have more
-    /// centres than have 268,435,456 coordinates together.
+    /// The largest number of clusters where `clusters` is not given, at least 1. Default: as many as the rows allow
+    /// where the number is chosen (a group has some rows). None if a final temperature says when to stop. Sparse rows
+    /// never have more centres than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and
     /// move no centre. In the unit of the points; positive. Default: none, and every row is in a cluster.
@@ -90,7 +90,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components while the number is not given, for `rows` rows.
+    /// The largest number of components while the number is not given, for `rows` rows.
     pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }

@@ -11,8 +11,8 @@ use crate::rows::{RowMajor, Scalar};
 
 /// Steps of two-means that turn a random plane into a good division.
 pub(crate) const PLANE_STEPS: usize = 6;
-/// If every removal seems to cost more than this many times the seeming gain of any division, nothing is tried. When
-/// the others have settled a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
+/// If every removal seems to cost more than this many times the seeming gain of any division, nothing is tried. After
+/// the others have settled, a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
 /// neighbours is the cheaper to remove, and merging them costs half of that or more. A division is guessed within a
 /// factor of two. Removing and dividing several at once costs and gains no less and no more for each. Twice the product
 /// of both, to be safe.

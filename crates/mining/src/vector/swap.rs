@@ -36,7 +36,7 @@ const BREATH: usize = 6;
 /// present optimum. With ten all ten seeds of `uci_statlog` reach its optimum (`make quality`), six of which end 0.36 %
 /// above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
-/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
+/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so there are not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
 /// At least this many on a summary, over which a pass costs next to nothing.
 const DISTURBED_SUMMARY: usize = 30;
@@ -185,7 +185,7 @@ impl Search {
         self.effort == Effort::Over
     }
 
-    /// Whether a trial that came to this cost is worth taking.
+    /// Whether a trial with this cost is worth accepting.
     fn is_bettered_by(&self, cost: f64) -> bool {
         cost < self.cost * (1.0 - WORTHWHILE)
     }

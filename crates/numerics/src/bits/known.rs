@@ -50,10 +50,10 @@ impl Known {
         self.nearest[row] as usize
     }
 
-    /// Takes over the bounds of another, of at least as many centres as that: of those behind its own nothing.
+    /// Takes over the bounds of another set for `clusters` centres, at least as many as it has. Later centres get none.
     ///
     /// # Panics
-    /// Panics if there are to be fewer.
+    /// Panics if `clusters` is less than that.
     ///
     /// # Example
     /// ```

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// Rows of `columns` bits, of which a part is set.
+    /// Rows of `columns` bits, a part of which is set.
     fn rows(count: usize, columns: usize, part: f64) -> BitRows {
         let stream = Stream::new(columns as u64, "walks");
         let width = columns.div_ceil(64);

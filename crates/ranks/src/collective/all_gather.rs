@@ -3,7 +3,7 @@
 //! Required: equal lengths for [`all_gather`](Communicator::all_gather), any for
 //! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where they are required. Algorithm: between
 //! threads an exchange that all read. Over messages every rank sends to every other, beginning with the rank after
-//! itself, so that no rank gets all messages at once. Result: all have everybody's values.
+//! itself, so that no rank gets all messages at once. Result: all ranks have the values of all.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;

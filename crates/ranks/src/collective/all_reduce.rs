@@ -251,8 +251,8 @@ impl Communicator {
     }
 }
 
-/// Folds one share of everybody's values, in order of rank. `None` means this rank, whose values are in `own`, where
-/// the result goes.
+/// Folds one share of all ranks' values, in order of rank. `None` means this rank, whose values are in `own`, where the
+/// result goes.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

@@ -1,8 +1,8 @@
 //! Gather.
 //!
 //! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: between threads an exchange
-//! in which all deposit and the root copies; over messages all send to the root. Result: the root has everybody's
-//! values.
+//! in which all deposit and the root copies; over messages all send to the root. Result: the root has the values of all
+//! ranks.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;

@@ -1,9 +1,9 @@
 //! Reduce.
 //!
-//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as
+//! Required: the root, and values of one length. Checked: both, by comparison. Algorithm between threads: as
 //! all-reduce, but only the root reads the result. If every rank has a core and there are few bytes, each sends a
 //! message to the root, and all except the root move on. Over messages: rank 0, where the tree has its root, passes it
-//! on. Result: the root has the combination of everybody's values.
+//! on. Result: the root has the combination of all ranks' values.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ impl Communicator {
     /// before right. On the other ranks they are left as they were.
     ///
     /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and continue, before the root has
-    /// come: by some calls, not without bound.
+    /// arrived: by some calls, not without bound.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].

@@ -1,7 +1,7 @@
 //! Scatter.
 //!
 //! Required: the root, and on all ranks the same number of values for [`scatter`](Communicator::scatter), any for
-//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparing them. Algorithm: between threads an exchange in
+//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparison. Algorithm: between threads an exchange in
 //! which the root deposits everything and each copies its part; over messages the root sends each its part. Result:
 //! each has its part.
 

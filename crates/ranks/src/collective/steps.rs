@@ -322,7 +322,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, and returns them there; of a power of two of ranks. Like
+    /// Combines all ranks' values at rank 0, and returns them there; of a power of two of ranks. Like
     /// [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
@@ -345,7 +345,7 @@ impl Steps<'_> {
         Ok(Some(own.into_owned()))
     }
 
-    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
+    /// Sends the root's bytes to all ranks: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
     /// passed on while the next is being sent.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
@@ -405,8 +405,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds everybody's covers on all ranks, in as many steps as the number of ranks has doublings. In step k each
-    /// block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
+    /// Folds the covers of all ranks on each rank, in as many steps as the number of ranks has doublings. In step k
+    /// each block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
     /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
     /// partner. They get the cover from one that has, along a binomial tree.
     ///

@@ -23,7 +23,7 @@ pub(super) struct Groups {
     /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by the
     /// worker that runs the group, or that `turnstiles` gave it to.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
-    /// By inner node: 0, or 1 after the first of its two children has come. The second puts it back to 0.
+    /// By inner node: 0, or 1 after the first of its two children has arrived. The second puts it back to 0.
     turnstiles: Box<[AtomicUsize]>,
     /// By level above that of groups: where its turnstiles begin.
     offsets: Box<[usize]>,

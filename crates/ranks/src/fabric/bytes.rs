@@ -60,7 +60,7 @@ impl Endpoint {
         self.ranks[to].inbox.ring();
     }
 
-    /// Decodes the bytes that have come.
+    /// Decodes the bytes that have arrived.
     fn drain(&self) -> Result<(), Error> {
         let Rank { stream, inbox } = &self.ranks[self.rank];
         let mut stream = stream.lock();

@@ -26,7 +26,7 @@ pub struct Inbox {
     /// Messages and waiting receives, as they were when the lock was last given back.
     messages: AtomicUsize,
     waiting: AtomicUsize,
-    /// Messages and ends that have come.
+    /// Messages and ends that have arrived.
     news: AtomicUsize,
 }
 
@@ -71,12 +71,12 @@ impl Inbox {
         }
     }
 
-    /// Adds a message that has come.
+    /// Adds a message that has arrived.
     pub fn deliver(&self, message: Message) {
         self.put(message).into_iter().for_each(Waker::wake);
     }
 
-    /// Adds a message that has come, and returns the waiter to wake.
+    /// Adds a message that has arrived, and returns the waiter to wake.
     pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));

@@ -117,8 +117,8 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// The most bytes of a frame that should be sent this way. It is a quarter of the ring, so that there is usually
-    /// room for it.
+    /// The largest number of bytes of a frame that should be sent this way. It is a quarter of the ring, so that there
+    /// is usually room for it.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
@@ -199,7 +199,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         &self.memory[BEFORE + line * LINE].0
     }
 
-    /// The number and the length of the next frame, if it has come.
+    /// The number and the length of the next frame, if it has arrived.
     pub fn first(&mut self) -> Option<(usize, usize)> {
         // Acquire: pairs with the Release in `send`; the bytes are visible.
         let mut head = self.head(self.taken % self.lines).load(Ordering::Acquire);

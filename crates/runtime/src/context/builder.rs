@@ -86,7 +86,7 @@ impl ContextBuilder {
         }
     }
 
-    /// Below no other context: for work without a caller, such as a service's own upkeep.
+    /// Creates a context below no other: for work without a caller, such as a service's own upkeep.
     ///
     /// # Example
     /// ```

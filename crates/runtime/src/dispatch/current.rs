@@ -85,7 +85,7 @@ impl Current {
         self.sharing(section)
     }
 
-    /// Runs a section in which woken and spawned tasks are queued for everybody.
+    /// Runs a section in which woken and spawned tasks are queued for all workers.
     pub(crate) fn sharing<R>(&self, section: impl FnOnce() -> R) -> R {
         /// Queues for itself again, also if the section panics.
         struct Again<'a>(&'a Current, u64);

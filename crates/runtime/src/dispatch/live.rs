@@ -66,7 +66,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Says that the task came to its end.
+    /// Notes that the task has ended.
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
     }

@@ -50,7 +50,7 @@ impl Pinning {
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// The shares of this many workers; none if all cores are everybody's.
+    /// The shares of this many workers; none if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();

@@ -39,7 +39,7 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of
+    /// Tasks and closures that have ended after the shutdown began. The turns of persistent receivers and of
     /// interleaves are tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
@@ -66,7 +66,7 @@ pub struct Report {
 pub struct QueueReport {
     /// The queue's name.
     pub name: String,
-    /// Tasks that came to their end.
+    /// Tasks that have ended.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end.
     pub aborted: usize,

@@ -49,7 +49,7 @@ pub struct Sleep {
     woken: Box<[CachePadded<AtomicBool>]>,
     /// The number of workers that are at work or asleep: a spare counts while it is in the place of another.
     everybody: usize,
-    /// The number of times the watch looks; without it every queued job rings as if it were for everybody.
+    /// The number of times the watch looks; without it every queued job rings as if it were for all workers.
     watch: Option<Duration>,
     /// The number of times it has looked, which shows a worker without a clock whether its job is long.
     looks: CachePadded<AtomicUsize>,
@@ -239,7 +239,7 @@ impl Sleep {
         Relief::Quiet
     }
 
-    /// Wakes everybody: the dispatcher is ending.
+    /// Wakes all workers: the dispatcher is ending.
     pub fn wake_all(&self) {
         let sleepers: Vec<Sleeper> = {
             let mut list = self.list.lock();

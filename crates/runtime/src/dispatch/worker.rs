@@ -17,7 +17,7 @@ use crate::queue::priority::Rotation;
 /// posts from outside without end. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
-/// The most jobs that a worker takes from the common queue at once.
+/// The largest number of jobs that a worker takes from the common queue at once.
 const OUTSIDE_SHARE: usize = 32;
 
 /// Counts of a worker's work since the dispatcher started.

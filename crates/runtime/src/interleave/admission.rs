@@ -71,7 +71,7 @@ pub enum Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
-    /// A teardown item has come: only items that running handlers wait for still start.
+    /// A teardown item has arrived: only items that running handlers wait for still start.
     Closing,
     /// Only the teardown handler and independent ones run.
     Tearing,

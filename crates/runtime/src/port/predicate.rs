@@ -1,7 +1,7 @@
 //! Asking a predicate under its port's lock: its panic is an answer, and in debug builds its time is watched.
 //!
-//! A predicate that takes long holds up everybody at its port. This is a fault of the program and not of the message,
-//! so it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
+//! A predicate that takes long delays all users of its port. This is a fault of the program and not of the message, so
+//! it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
 //! name. Time is the wall's, so a thread that lost its core in the middle may be reported too. Release builds read no
 //! clock.
 

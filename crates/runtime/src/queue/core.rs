@@ -71,7 +71,7 @@ pub(super) enum Entrance {
     Closed,
 }
 
-/// Something to run, and when it came.
+/// A job to run, and the time at which it was queued.
 pub(super) struct Entry {
     pub(super) sequence: u64,
     pub(super) job: Job,

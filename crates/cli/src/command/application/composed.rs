@@ -1,5 +1,5 @@
-//! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, as `lehr run` would do
-//! them, over data sets and jobs in this process.
+//! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, executed as by `lehr run`,
+//! over data sets and jobs in this process.
 //!
 //! Turns the services' results into the input of the report and the tables. The compared pairs are kept in the folder
 //! of the results, where they outlive this process; the services forget with it.

@@ -18,8 +18,8 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
-/// The most bytes of a footer. Its description of columns and groups takes many times as much in memory, before any of
-/// it can be counted. This is enough for some hundred thousand columns of groups.
+/// The largest number of bytes of a footer. Its description of columns and groups takes many times as much in memory,
+/// before any of it can be counted. This is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
 /// The known compressions of pages, for messages.
@@ -56,7 +56,7 @@ pub enum Kind {
     Halves,
     /// Whole numbers.
     Whole,
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Counts,
     /// True or false.
     Truths,

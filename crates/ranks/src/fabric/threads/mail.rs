@@ -36,7 +36,7 @@ use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 /// Slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
-/// The most ranks with channels: each pair has one.
+/// The largest number of ranks with channels: each pair has one.
 const RANKS_MAX: usize = 32;
 
 /// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
@@ -213,7 +213,7 @@ impl Rank {
         self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);
     }
 
-    /// Polls the inbox with all that has come in it.
+    /// Polls the inbox with all that has arrived in it.
     fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
         if self.channels.is_empty() {
             return poll(&self.inbox);

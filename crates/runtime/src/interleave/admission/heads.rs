@@ -15,7 +15,7 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// The least stamp, and its lane.
+    /// The smallest stamp, and its lane.
     #[inline]
     pub(super) fn first(&self) -> Option<(u64, usize)> {
         self.first

@@ -249,7 +249,7 @@ impl Incoming {
         Some(slot.line.read(|line| unsafe { (*line).head }))
     }
 
-    /// The next message, if it has come.
+    /// The next message, if it has arrived.
     pub(super) fn first(&self) -> Option<NextMessage> {
         if let Some(head) = self.holds() {
             return Some(NextMessage::Slot(head));

@@ -11,7 +11,7 @@
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The most ranks that look at each other's lines.
+/// The largest number of ranks that look at each other's lines.
 pub(super) const LINES_MAX: usize = 32;
 
 /// Words of a message that fit in a line of 64 bytes beside its flag and its length.

@@ -2,9 +2,9 @@
 //!
 //! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait.
 //! So two ranks may have made different calls without either having met the other. Each rank therefore records its
-//! calls: the kind, and a digest of all its calls so far. A rank about to sleep compares its digest with everybody's at
-//! the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made different
-//! calls never all sleep.
+//! calls: the kind, and a digest of all its calls so far. A rank about to sleep compares its digest with every other
+//! rank's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made
+//! different calls never all sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |

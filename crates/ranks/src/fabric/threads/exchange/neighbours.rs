@@ -195,7 +195,7 @@ impl Endpoint {
         self.neighbours.owed.first().copied()
     }
 
-    /// Ends a call that came to its end.
+    /// Ends a call that has finished.
     pub(crate) fn finish(&mut self) {
         self.neighbours.is_open = false;
     }
@@ -426,7 +426,7 @@ impl Endpoint {
         self.neighbours.incoming.len() - 1
     }
 
-    /// Takes the next message of a lane, if it has come and belongs to this call.
+    /// Takes the next message of a lane, if it has arrived and belongs to this call.
     fn hear(&mut self, place: usize, read: &mut dyn FnMut(&[&[u8]])) -> Option<Result<(), Trouble>> {
         loop {
             let Neighbours { incoming, head: own, given_up, .. } = &mut self.neighbours;
@@ -460,7 +460,7 @@ impl Endpoint {
         })
     }
 
-    /// The reason why the message that this rank waits for will not come, unless it has come.
+    /// The reason why the message that this rank waits for will not arrive, unless it has arrived.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);
