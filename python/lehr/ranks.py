@@ -180,7 +180,7 @@ class Communicator:
         array : ndarray
             The same as for :meth:`all_reduce`.
         root : int, default=0
-            The rank whose array all get.
+            The rank whose array all ranks receive.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 //! Probe, claim, take: how every waiter at ports gets its items.
 //!
 //! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
-//! only then removes items (*take*). It needs no way back: before the claim nothing has been removed, after it nothing
+//! only then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, after it nothing
 //! can fail. [`Claim`] is a value that only a successful probe makes and every take asks for, so that taking without a
 //! claim does not compile.
 //!

@@ -625,7 +625,7 @@ impl<D: Contract> Reference<D> {
     }
 }
 
-/// The reason of a handler's wait that asks another service.
+/// The reason why a handler waits that has asked another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }

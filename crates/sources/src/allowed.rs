@@ -170,7 +170,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// The addresses of a name that may be connected to.
+    /// The addresses of a name to which connections are allowed.
     pub(crate) fn reachable(
         &self,
         host: &str,

@@ -78,8 +78,8 @@ pub struct Finish {
 pub struct Summarized {
     /// The number of cells.
     pub cells: usize,
-    /// The weighted mean squared distance of the rows from the means of their cells. No cost of the history or of the
-    /// refinement exceeds that of the rows by more.
+    /// The weighted mean squared distance of the rows from the means of their cells. Each cost of the history
+    /// and of the refinement exceeds the cost of the rows by at most this much.
     pub hidden: f64,
 }
 

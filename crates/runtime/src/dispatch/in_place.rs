@@ -21,7 +21,7 @@ const DEPTH: u32 = 4;
 /// The work that a worker holds back for [`in_place`].
 #[derive(Default)]
 pub(crate) struct Catch {
-    /// The next task that is woken near is to be held back.
+    /// Whether to hold back the next task that is woken near.
     is_open: Cell<bool>,
     caught: Cell<Option<Runnable>>,
     depth: Cell<u32>,

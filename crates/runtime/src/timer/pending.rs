@@ -162,7 +162,7 @@ impl Core {
         true
     }
 
-    /// Takes a timer out; whether it was still there.
+    /// Removes a timer; returns whether it was still pending.
     pub(super) fn cancel(&self, place: TimerKey) -> bool {
         let cancelled = self.timers.lock().pending.remove(&place);
         cancelled.is_some()
