@@ -28,8 +28,8 @@ use crate::left_out::LeftOut;
 /// let text = "age,city\n20,Bern\n30,Basel\n60,Bern\n20,\n30,Basel\n60,Bern\n";
 /// let frame = data_frame_from(text.as_bytes(), "people.csv", &TableForm::default())?;
 /// let rows = gower::rows(&frame, None, None)?;
-/// assert_eq!((rows.columns(), rows.row(0)), (&["age".to_owned(), "city".to_owned()][..], &[0.0, 1.0][..]));
-/// assert!((rows.row(1)[0] - 0.25).abs() < 1e-15 && rows.row(1)[1] == 0.0 && rows.row(3)[1].is_nan());
+/// assert_eq!((rows.columns(), rows.row(0)), (&["age".to_owned(), "city".to_owned()][..], &[0.0, 0.0][..]));
+/// assert!((rows.row(1)[0] - 0.25).abs() < 1e-15 && rows.row(1)[1] == 1.0 && rows.row(3)[1].is_nan());
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn rows(frame: &DataFrame, columns: Option<&[String]>, id: Option<&str>) -> Result<Incomplete, Error> {
@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(found.columns(), ["x"]);
         let left: Vec<&str> = found.left_out().iter().map(|left| left.column.as_str()).collect();
         assert_eq!(left, ["id", "same"]);
-        let error = rows(&frame.select(&[0]), None, None).unwrap_err();
+        let frame = data_frame_from("id,same\n1,a\n2,a\n3,a\n".as_bytes(), "t.csv", &TableForm::default()).unwrap();
+        let error = rows(&frame, None, None).unwrap_err();
         assert!(error.to_string().contains("expected a column of numbers, categories or dates"), "{error}");
     }
 

@@ -6,6 +6,8 @@
 //! row format (CSR) of other programs. The columns of a row ascend, none comes twice, and no value is 0. A row may be
 //! empty. They are read by [`crate::read::svmlight`] and [`crate::read::matrix_market`].
 
+use std::collections::HashMap;
+
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Column, Error, Fault, Faults, Place};
@@ -52,6 +54,8 @@ pub struct Sparse {
     /// Finite, none of them 0.
     values: Vec<f64>,
     first_column: FirstColumn,
+    /// Which columns of the file these are, ascending, and how many the file has; `None`: all.
+    kept: Option<(Vec<u32>, usize)>,
     /// One for each row, finite, >= 0, at least one > 0, and with a finite sum.
     weights: Option<Vec<f64>>,
     ids: Option<Vec<String>>,
@@ -91,8 +95,17 @@ impl Sparse {
             return Err(shape(format!("starts that ascend from 0 to {}", columns.len()), "others".into()));
         }
         let (ids, weights, name) = (None, None, "sparse rows".into());
-        let mut rows =
-            Sparse { dimension, starts, columns, values, first_column: FirstColumn::Zero, weights, ids, name };
+        let mut rows = Sparse {
+            dimension,
+            starts,
+            columns,
+            values,
+            first_column: FirstColumn::Zero,
+            kept: None,
+            weights,
+            ids,
+            name,
+        };
         rows.sort();
         let mut faults = Faults::new("sparse rows");
         for row in 0..rows.len() {
@@ -303,6 +316,84 @@ impl Sparse {
         Ok(self)
     }
 
+    /// The same rows without the columns in which no row has a value, if these are most of all columns. Centres are not
+    /// sparse: with one stray number of a column each would have millions of zeros. Columns keep their names. The first
+    /// one stays, because its name says where columns count from.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Sparse;
+    /// let rows = Sparse::from_rows([vec![(2, 1.0), (9_000_000, 2.5)], vec![]], 10_000_000)?.without_unused();
+    /// assert_eq!((rows.dimension(), rows.unused(), rows.row(0)), (3, 9_999_997, (&[1, 2][..], &[1.0, 2.5][..])));
+    /// assert_eq!([0, 1, 2].map(|column| rows.column_name(column)), ["x0", "x2", "x9000000"]);
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn without_unused(mut self) -> Self {
+        let mut used: Vec<u32> = self.columns.clone();
+        used.push(0);
+        used.sort_unstable();
+        used.dedup();
+        if used.len() > self.dimension / 2 {
+            return self;
+        }
+        for column in &mut self.columns {
+            // All of them are there.
+            *column = used.binary_search(column).unwrap_or_default() as u32;
+        }
+        let (kept, of) = match self.kept {
+            Some((kept, of)) => (used.iter().map(|column| kept[*column as usize]).collect(), of),
+            None => (used, self.dimension),
+        };
+        self.dimension = kept.len();
+        self.kept = Some((kept, of));
+        self
+    }
+
+    /// How many columns [`without_unused`](Self::without_unused) left out.
+    pub fn unused(&self) -> usize {
+        self.kept.as_ref().map_or(0, |(kept, of)| of - kept.len())
+    }
+
+    /// The same rows in columns of these names, and in one more: the length of the row in all columns of other names.
+    /// A centre that is 0 there is as far away as if it were 0 in each of those columns.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_data::Sparse;
+    /// let rows = Sparse::from_rows([vec![(0, 3.0), (2, 1.0), (5, 4.0)], vec![(2, 2.0)]], 6)?;
+    /// let rows = rows.in_columns(&["x1".to_owned(), "x2".to_owned()]);
+    /// assert_eq!((rows.row(0), rows.row(1)), ((&[1, 2][..], &[1.0, 5.0][..]), (&[1][..], &[2.0][..])));
+    /// # Ok::<(), lehr_data::Error>(())
+    /// ```
+    pub fn in_columns(&self, names: &[String]) -> Self {
+        let place: HashMap<&str, u32> = names.iter().map(String::as_str).zip(0..).collect();
+        let rest = names.len() as u32;
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in 0..self.len() {
+            let (from, to) = self.row(row);
+            let mut length = 0.0_f64;
+            for (&column, &value) in from.iter().zip(to) {
+                match place.get(&*self.column_name(column as usize)) {
+                    Some(&place) => {
+                        columns.push(place);
+                        values.push(value);
+                    }
+                    None => length = libm::hypot(length, value),
+                }
+            }
+            if length > 0.0 {
+                columns.push(rest);
+                values.push(length.min(f64::MAX));
+            }
+            starts.push(columns.len());
+        }
+        let (weights, ids, name) = (self.weights.clone(), self.ids.clone(), self.name.clone());
+        let (dimension, first_column) = (names.len() + 1, FirstColumn::Zero);
+        let mut rows = Sparse { dimension, starts, columns, values, first_column, kept: None, weights, ids, name };
+        rows.sort();
+        rows
+    }
+
     /// The same rows with each column divided by a number; values that would leave the range of numbers become the
     /// largest one.
     ///
@@ -391,6 +482,8 @@ impl Sparse {
 
     /// The name of a column: `x` and its number.
     pub fn column_name(&self, column: usize) -> String {
+        let column =
+            self.kept.as_ref().map_or(column, |(kept, _)| kept.get(column).map_or(column, |kept| *kept as usize));
         format!("x{}", column + self.first_column.number() as usize)
     }
 

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::datasets::Datasets;
 use crate::format::arrow;
+use crate::format::column::Gaps;
 use crate::table::Columns;
 
 /// The name of a backup's list.
@@ -239,7 +240,7 @@ fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usi
     for (name, dataset) in &document.datasets {
         let path = contents.join(format!("{}.arrow", dataset.content));
         let read = File::open(&path).map_err(|error| error.to_string()).and_then(|file| {
-            let read = arrow::read_from(BufReader::new(file), &Columns::default(), false, name, u64::MAX);
+            let read = arrow::read_from(BufReader::new(file), &Columns::default(), Gaps::Nowhere, name, u64::MAX);
             read.map(|table| table.checksum()).map_err(|fault| fault.to_string())
         });
         match read {

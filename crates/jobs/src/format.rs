@@ -5,7 +5,7 @@
 //! damaged file.
 
 pub(crate) mod arrow;
-mod column;
+pub(crate) mod column;
 mod parquet;
 
 use std::fs::File;
@@ -29,6 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use self::column::Gaps;
 use crate::bytes::Bytes;
 use crate::matrix::table_of;
 use crate::table::{Columns, Kind, SPARSE, Table};
@@ -201,6 +202,7 @@ impl ColumnFacts {
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let (mut rounding, mut account) = (None, Vec::new());
+    let gaps = if reading.gaps { Gaps::InNumbers } else { Gaps::Nowhere };
     let read = || match form {
         Form::Table => {
             let frame = read_frame(&mut file, reading, name, bytes_max)?;
@@ -212,8 +214,8 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
         Form::Csv | Form::Tsv | Form::Npy => {
             read_text(&mut file, form, reading, name, bytes_max, &mut left_out, &mut notes)
         }
-        Form::Parquet => parquet::read(file, &reading.wanted(), reading.gaps, name, bytes_max),
-        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), reading.gaps, name, bytes_max),
+        Form::Parquet => parquet::read(file, &reading.wanted(), gaps, name, bytes_max),
+        Form::Arrow => arrow::read_from(io::BufReader::new(file), &reading.wanted(), gaps, name, bytes_max),
         Form::Fasta | Form::Fps | Form::Svmlight => read_items(&mut file, form, name, bytes_max),
         Form::Dissimilarities => {
             let matrix = limited(&mut file, name, bytes_max, |plain| matrix_from(plain, name))?;
@@ -244,7 +246,7 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     let frame = if head.starts_with(PARQUET) {
         parquet::frame(file, &form, name, bytes_max)?
     } else if head.starts_with(ARROW_FILE) || head.starts_with(ARROW_STREAM) {
-        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), true, name, bytes_max)?;
+        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), Gaps::Anywhere, name, bytes_max)?;
         table.frame(name, &form).map_err(|error| fault_of(&error))?
     } else {
         limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?

@@ -46,7 +46,7 @@ pub struct Options {
         "x-short" = "m",
         "x-value" = "NAME",
         "x-formerly" = { "measure": {} },
-        "x-default" = "identity, hamming, tanimoto or euclidean, by the input"
+        "x-default" = "identity, hamming, tanimoto or euclidean"
     ))]
     pub metric: Option<Metric>,
     /// Align sequences in this way; or compare them position by position as given

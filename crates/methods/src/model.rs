@@ -182,6 +182,13 @@ impl ModelFile {
         if self.columns.first().is_some_and(|name| name == "x0") { FirstColumn::Zero } else { FirstColumn::One }
     }
 
+    /// Whether the model has some columns of sparse rows alone: in the others no row had a value.
+    pub fn has_unused_columns(&self) -> bool {
+        let number = |name: &String| name.strip_prefix('x')?.parse::<usize>().ok();
+        let ends = self.columns.first().and_then(number).zip(self.columns.last().and_then(number));
+        ends.is_some_and(|(first, last)| last.checked_sub(first).is_some_and(|apart| apart >= self.columns.len()))
+    }
+
     /// The file's text.
     pub fn text(&self) -> serde_json::Result<String> {
         serde_json::to_string(self).map(|text| text + "\n")

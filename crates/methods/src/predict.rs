@@ -5,7 +5,7 @@ use lehr_data::preparation::{Prepared, without_values};
 use lehr_data::{Fingerprints, Incomplete, Points, Sparse, geography};
 use lehr_mining::gtm::Projection;
 use lehr_mining::mixture::Posterior;
-use lehr_mining::vector::Assignment;
+use lehr_mining::vector::{Assignment, Centroids};
 
 use crate::numbers::named_rows;
 use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
@@ -114,10 +114,11 @@ impl Predicted {
     }
 
     /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns beyond
-    /// theirs are 0 in all rows.
+    /// theirs are 0 in all rows. If unused columns were left out of the model, its centres are 0 there.
     ///
     /// # Errors
-    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for more columns than it has.
+    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last of a model that
+    /// has all.
     pub fn of_sparse(model: &ModelFile, rows: Sparse, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: &str| Refusal::Unsuited { expected: expected.into(), found: "sparse rows".into() };
         let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
@@ -127,9 +128,18 @@ impl Predicted {
         if centroids.is_bernoulli() {
             return Err(bad("rows of bits, as --cost bernoulli takes"));
         }
+        if model.has_unused_columns() {
+            let divisors = [model.divisors(), &[1.0]].concat();
+            let (rows, centroids) = (rows.in_columns(&model.columns).divided(&divisors), centroids.with_zero_column()?);
+            return Self::of_sparse_in(&centroids, &rows, memberships);
+        }
         let rows = rows.with_dimension(centroids.dimension())?.divided(model.divisors());
-        let all = memberships.then(|| centroids.memberships(&rows)).transpose()?;
-        Ok(Prediction::Clusters(centroids.assign(&rows)?, Distance::Straight, all).into())
+        Self::of_sparse_in(centroids, &rows, memberships)
+    }
+
+    fn of_sparse_in(centroids: &Centroids, rows: &Sparse, memberships: bool) -> Result<Self, Refusal> {
+        let all = memberships.then(|| centroids.memberships(rows)).transpose()?;
+        Ok(Prediction::Clusters(centroids.assign(rows)?, Distance::Straight, all).into())
     }
 
     /// For rows of numbers in the model's columns, as they are in the table.

@@ -14,6 +14,7 @@ use lehr_data::scale::{Scale, Scaling, Spreads, scales_differ_incomplete};
 use lehr_data::{Error, Fingerprints, Incomplete, LeftOut, Points, Sparse};
 use lehr_mining::{Input, vector};
 
+use crate::numbers::{counted, grouped};
 use crate::origin::Origin;
 use crate::table::Table as ResultTable;
 
@@ -167,8 +168,10 @@ impl Rows {
         Self::plain(Table::Bits(rows, columns), Kind::Plain)
     }
 
-    /// Sparse rows, as they are; with any scale, each column divided by its standard deviation.
+    /// Sparse rows without the columns that are 0 in all rows, if these are most of all columns. With any scale, each
+    /// column is divided by its standard deviation.
     pub fn of_sparse(rows: Sparse, scale: Scale) -> Self {
+        let rows = rows.without_unused();
         let columns = (0..rows.dimension()).map(|column| rows.column_name(column)).collect();
         let (divided, kind) = match scale {
             Scale::None => (None, Kind::Plain),
@@ -414,7 +417,15 @@ impl Rows {
         let table = match &self.table {
             Table::Numbers(table) => table,
             Table::Bits(rows, _) => return reading_warnings(rows.name(), &[], Some(rows.ids())),
-            Table::Sparse(rows, _) => return reading_warnings(rows.name(), &[], rows.ids()),
+            Table::Sparse(rows, _) => {
+                let mut warnings = reading_warnings(rows.name(), &[], rows.ids());
+                if rows.unused() > 0 {
+                    let (unused, name) = (counted(rows.unused() as u64, "column"), rows.name());
+                    let all = grouped((rows.unused() + rows.dimension()) as u64);
+                    warnings.push(format!("{name}: {unused} of {all} are 0 in all rows. Lehr leaves them out."));
+                }
+                return warnings;
+            }
         };
         if let Some(origin) = &self.origin {
             return origin.notes.iter().map(|note| format!("{}: {note}", table.name())).collect();

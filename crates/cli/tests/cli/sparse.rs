@@ -136,6 +136,32 @@ fn a_model_says_of_sparse_rows_what_it_says_of_the_table() {
 }
 
 #[test]
+fn columns_that_no_row_has_a_value_in_take_no_place_and_new_rows_may_have_them() {
+    // A stray number of a column: 28 bytes of input once became 870 MB of results.
+    let sandbox = Sandbox::with("stray.svm", "1 1:1 16777216:2\n1 2:7\n");
+    let outcome = sandbox.lehr(&["cluster", "stray.svm", "-k", "2"]).succeeded();
+    let words = "stray.svm: 16,777,213 columns of 16,777,216 are 0 in all rows. Lehr leaves them out.";
+    assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
+    for file in ["centers.csv", "model.json", "summary.json"] {
+        assert!(sandbox.read(&format!("lehr-out/{file}")).len() < 10_000, "{file}");
+    }
+    assert_eq!(sandbox.summary("lehr-out")["warnings"][0], words);
+    // Centres are 0 in columns that the model does not have: 3 and 4 away from the last, whose own columns are equal.
+    let centers = sandbox.read("lehr-out/centers.csv");
+    let head: Vec<&str> = centers.lines().next().unwrap().split(',').collect();
+    let at = head.iter().position(|name| *name == "x1").unwrap();
+    assert_eq!(head[at..at + 3], ["x1", "x2", "x16777216"]);
+    let second = column(&centers, at + 1);
+    sandbox.write("new.svm", "1 2:7 50:3 9000:4\n1 1:1 16777216:2\n");
+    let said = sandbox.lehr(&["predict", "lehr-out/model.json", "new.svm"]).succeeded().stdout;
+    let labels = column(&said, 1);
+    let of_row = |row: usize| second[labels[row].parse::<usize>().unwrap()].as_str();
+    assert_eq!([of_row(0), of_row(1)], ["7", "0"], "{said}");
+    let at = said.lines().next().unwrap().split(',').position(|name| name == "distance").unwrap();
+    assert_eq!(column(&said, at), ["5", "0"]);
+}
+
+#[test]
 fn columns_are_divided_by_their_deviations_as_those_of_a_table_are() {
     let sandbox = sandbox();
     for (file, out) in [("texts.svm", "s"), ("table.csv", "t")] {

@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
 use crate::format::arrow;
+use crate::format::column::Gaps;
 use crate::table::{Columns, Table};
 
 /// Contents by number.
@@ -162,7 +163,7 @@ impl Contents {
         };
         let path = self.table_path(number).ok_or_else(|| lost(format!("content {number} is not in memory")))?;
         let file = File::open(&path).map_err(|error| lost(format!("{}: {error}", path.display())))?;
-        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), false, name, u64::MAX)
+        let table = arrow::read_from(io::BufReader::new(file), &Columns::default(), Gaps::Nowhere, name, u64::MAX)
             .map_err(|fault| lost(fault.to_string()))?;
         let found = table.checksum();
         if found != checksum {
@@ -292,7 +293,7 @@ impl Contents {
                 "arrow" => {
                     let name = format!("recovered/{number}");
                     let file = io::BufReader::new(File::open(&path)?);
-                    if let Ok(table) = arrow::read_from(file, &Columns::default(), false, &name, u64::MAX) {
+                    if let Ok(table) = arrow::read_from(file, &Columns::default(), Gaps::Nowhere, &name, u64::MAX) {
                         tables.push((number, table));
                     }
                 }

@@ -13,7 +13,7 @@ use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Schema};
 use lehr_services::{Code, Fault};
 
-use super::column::{Column, Intake, Values, chosen, table, unsupported};
+use super::column::{Column, Gaps, Intake, Values, chosen, table, unsupported};
 use crate::table::{Columns, GAPS, ID, Table, WEIGHTS, WHOLE, scale_of};
 
 /// The first bytes of a file, as opposed to a stream.
@@ -45,7 +45,7 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
-        read_from(Cursor::new(bytes), &Columns::default(), false, name, bytes_max)
+        read_from(Cursor::new(bytes), &Columns::default(), Gaps::Nowhere, name, bytes_max)
     })
 }
 
@@ -60,7 +60,7 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 pub(crate) fn read_from<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,
-    has_gaps: bool,
+    gaps: Gaps,
     name: &str,
     bytes_max: u64,
 ) -> Result<Table, Fault> {
@@ -73,10 +73,10 @@ pub(crate) fn read_from<R: Read + Seek>(
     rewind(&mut reader)?;
     if is_file {
         let reader = FileReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, has_gaps, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max)
     } else {
         let reader = StreamReader::try_new(reader, None).map_err(broken)?;
-        collect(&reader.schema(), reader, wanted, has_gaps, name, bytes_max)
+        collect(&reader.schema(), reader, wanted, gaps, name, bytes_max)
     }
 }
 
@@ -84,7 +84,7 @@ fn collect(
     schema: &Schema,
     batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
     wanted: &Columns,
-    has_gaps: bool,
+    gaps: Gaps,
     name: &str,
     bytes_max: u64,
 ) -> Result<Table, Fault> {
@@ -93,7 +93,8 @@ fn collect(
     wanted.weights = wanted.weights.or_else(|| schema.metadata().get(WEIGHTS).cloned());
     wanted.id = wanted.id.or_else(|| schema.metadata().get(ID).cloned());
     // A table of ours says so itself.
-    let has_gaps = has_gaps || schema.metadata().contains_key(GAPS);
+    let ours = schema.metadata().contains_key(GAPS);
+    let gaps = if ours && gaps == Gaps::Nowhere { Gaps::InNumbers } else { gaps };
     let mut columns = Vec::new();
     for index in chosen(&names, &wanted, name)? {
         let (field, of) = (schema.field(index), schema.field(index).data_type());
@@ -103,7 +104,7 @@ fn collect(
         let values = fixed.or_else(|| values_of(of));
         let values = values.ok_or_else(|| unsupported(name, index, &names[index], &of.to_string()))?;
         let is_whole = field.metadata().contains_key(WHOLE);
-        columns.push(Column { index, name: names[index].clone(), values, has_gaps, is_whole });
+        columns.push(Column { index, name: names[index].clone(), values, gaps, is_whole });
     }
     let mut intake = Intake::new(name, bytes_max);
     for batch in batches {
@@ -113,7 +114,7 @@ fn collect(
             intake.check(name)?;
         }
     }
-    table(columns, &wanted, has_gaps, name, intake)
+    table(columns, &wanted, gaps, name, intake)
 }
 
 /// The values that a type becomes; `None` if no table holds them.
@@ -308,7 +309,7 @@ mod tests {
 
     /// The fault of a file or stream of one batch.
     fn refused(bytes: &[u8], bytes_max: u64) -> Fault {
-        read_from(Cursor::new(bytes), &Columns::default(), false, "a", bytes_max).unwrap_err()
+        read_from(Cursor::new(bytes), &Columns::default(), Gaps::Nowhere, "a", bytes_max).unwrap_err()
     }
 
     #[test]

@@ -11,6 +11,17 @@ use crate::table::{Builder, Columns};
 /// Whole numbers beyond this one are not all there among the floating point numbers.
 const EXACT: u64 = 1 << 53;
 
+/// Which values of a file may be missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gaps {
+    /// None.
+    Nowhere,
+    /// Numbers that are no whole ones. A table of ours has its gaps there.
+    InNumbers,
+    /// All. Whole numbers with gaps become numbers, and a missing text is empty.
+    Anywhere,
+}
+
 /// The values of one column so far.
 #[derive(Debug)]
 pub(crate) enum Values {
@@ -100,8 +111,8 @@ pub(crate) struct Column {
     pub index: usize,
     pub name: String,
     pub values: Values,
-    /// Whether numbers may be missing.
-    pub has_gaps: bool,
+    /// Whether values may be missing.
+    pub gaps: Gaps,
     /// Whether a table of Lehr declares that its numbers are whole.
     pub is_whole: bool,
 }
@@ -139,10 +150,13 @@ impl Column {
         });
     }
 
-    /// A row without a value: a fault. The value in its place is never seen.
+    /// A row without a value. Where it must have one, that is a fault, and the value in its place is never seen.
     pub(crate) fn gap(&mut self, intake: &mut Intake) {
-        if !(self.has_gaps && matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..))) {
-            self.fault(intake, "a value", || "none".to_owned());
+        let is_number = matches!(self.values, Values::Numbers(_) | Values::Singles(_) | Values::Fixed(..));
+        match self.gaps {
+            Gaps::InNumbers if is_number => {}
+            Gaps::Anywhere => self.widen(),
+            Gaps::Nowhere | Gaps::InNumbers => self.fault(intake, "a value", || "none".to_owned()),
         }
         match &self.values {
             Values::Numbers(_) | Values::Singles(_) => self.put_number(f64::NAN, intake),
@@ -153,8 +167,18 @@ impl Column {
         }
     }
 
+    /// Makes whole numbers numbers, of which some may be missing.
+    fn widen(&mut self) {
+        let numbers = match &self.values {
+            Values::Whole(values) => values.iter().map(|value| *value as f64).collect(),
+            Values::Counts(values) => values.iter().map(|value| *value as f64).collect(),
+            _ => return,
+        };
+        self.values = Values::Numbers(numbers);
+    }
+
     pub(crate) fn number(&mut self, number: f64, intake: &mut Intake) {
-        if !(number.is_finite() || number.is_nan() && self.has_gaps) {
+        if !(number.is_finite() || number.is_nan() && self.gaps != Gaps::Nowhere) {
             self.fault(intake, "a finite number", || number.to_string());
         }
         self.put_number(number, intake);
@@ -191,19 +215,19 @@ impl Column {
 
     pub(crate) fn whole(&mut self, number: i64, intake: &mut Intake) {
         let has_room = self.has_room(size_of::<i64>(), intake);
-        if let Values::Whole(values) = &mut self.values
-            && has_room
-        {
-            values.push(number);
+        match &mut self.values {
+            Values::Whole(values) if has_room => values.push(number),
+            Values::Numbers(values) if has_room => values.push(number as f64),
+            _ => {}
         }
     }
 
     pub(crate) fn count(&mut self, count: u64, intake: &mut Intake) {
         let has_room = self.has_room(size_of::<u64>(), intake);
-        if let Values::Counts(values) = &mut self.values
-            && has_room
-        {
-            values.push(count);
+        match &mut self.values {
+            Values::Counts(values) if has_room => values.push(count),
+            Values::Numbers(values) if has_room => values.push(count as f64),
+            _ => {}
         }
     }
 
@@ -266,12 +290,13 @@ impl Column {
 pub(crate) fn table(
     columns: Vec<Column>,
     wanted: &Columns,
-    has_gaps: bool,
+    gaps: Gaps,
     file: &str,
     mut intake: Intake,
 ) -> Result<crate::Table, Fault> {
     intake.check(file)?;
-    let mut builder = crate::Table::builder().weights(wanted.weights.clone()).id(wanted.id.clone()).gaps(has_gaps);
+    let mut builder =
+        crate::Table::builder().weights(wanted.weights.clone()).id(wanted.id.clone()).gaps(gaps != Gaps::Nowhere);
     for column in columns {
         builder = column.put(builder, &mut intake);
     }

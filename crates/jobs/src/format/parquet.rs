@@ -11,7 +11,7 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::ParquetError;
 
-use super::column::{Column, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
+use super::column::{Column, Gaps, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
 
 /// The number of rows that are read at once.
@@ -42,7 +42,7 @@ pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -
     }
     if !known.is_empty() {
         // This counts what the values take while it reads them. A frame has all of them in memory at once.
-        read(again()?, &Columns { columns: Some(known), ..Columns::default() }, true, name, bytes_max)?;
+        read(again()?, &Columns { columns: Some(known), ..Columns::default() }, Gaps::Anywhere, name, bytes_max)?;
     }
     data_frame_of_file(again()?, name, form, bytes_max).map_err(|error| super::fault_of(&error))
 }
@@ -66,7 +66,7 @@ fn refused(refused: Refused, name: &str) -> Fault {
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
-pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, bytes_max: u64) -> Result<Table, Fault> {
+pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;
     let names = parquet.names();
@@ -81,7 +81,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             Kind::Other(found) => return Err(unsupported(name, index, &names[index], &found)),
             _ => return Err(unsupported(name, index, &names[index], "values of an unknown kind")),
         };
-        columns.push(Column { index, name: names[index].clone(), values, has_gaps, is_whole: false });
+        columns.push(Column { index, name: names[index].clone(), values, gaps, is_whole: false });
     }
     // What a file says too much of itself is refused before memory is taken.
     let values = parquet.rows().saturating_mul(columns.len().max(1) as u64);
@@ -111,7 +111,7 @@ pub(crate) fn read(file: File, wanted: &Columns, has_gaps: bool, name: &str, byt
             }
         }
     }
-    table(columns, wanted, has_gaps, name, intake)
+    table(columns, wanted, gaps, name, intake)
 }
 
 /// Takes the values of one group of a column; `at_once` of them are in memory.
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn flat_columns_are_read_plain_and_packed() {
         for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(Default::default())] {
-            let table = read(file(compression, false), &wanted(), false, "f", 1 << 20).unwrap();
+            let table = read(file(compression, false), &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap();
             assert_eq!(*table.numbers("x").unwrap(), [0.0, 0.5, 1.0, 1.5]);
             assert_eq!(*table.numbers("n").unwrap(), [-7.0, 8.0, -7.0, 8.0]);
             assert_eq!(table.texts("id").unwrap(), ["a", "é", "a", "é"]);
@@ -273,20 +273,20 @@ mod tests {
 
     #[test]
     fn gaps_unknown_types_and_sizes_are_told() {
-        let fault = read(file(Compression::SNAPPY, true), &wanted(), false, "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, true), &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
         assert_eq!(
             fault.reason(),
             "f, row 2, column 2 (\"n\"): expected a value, found none\n\
              f, row 4, column 2 (\"n\"): expected a value, found none\n\
              f: 2 faults in all"
         );
-        let all = read(file(Compression::SNAPPY, false), &Columns::default(), false, "f", 1 << 20).unwrap_err();
+        let all = read(file(Compression::SNAPPY, false), &Columns::default(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
         assert!(all.reason().starts_with("f, column 5 (\"t\"): expected numbers, whole numbers or text"), "{all}");
         let other = Columns { columns: Some(vec!["y".to_owned()]), ..Columns::default() };
-        let fault = read(file(Compression::SNAPPY, false), &other, false, "f", 1 << 20).unwrap_err();
+        let fault = read(file(Compression::SNAPPY, false), &other, Gaps::Nowhere, "f", 1 << 20).unwrap_err();
         assert!(fault.reason().starts_with("f: expected a column \"y\", found the columns \"x\""), "{fault}");
         assert_eq!(
-            read(file(Compression::SNAPPY, false), &wanted(), false, "f", 100).unwrap_err().code(),
+            read(file(Compression::SNAPPY, false), &wanted(), Gaps::Nowhere, "f", 100).unwrap_err().code(),
             Code::TooLarge
         );
     }
@@ -333,7 +333,7 @@ mod tests {
     }
 
     fn all(file: File, bytes_max: u64) -> Result<Table, Fault> {
-        read(file, &Columns::default(), false, "f", bytes_max)
+        read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max)
     }
 
     /// The same file, whose only page claims to unpack to this many bytes.
@@ -441,8 +441,13 @@ mod tests {
             let ColumnReader::ByteArrayColumnReader(mut reader) = parquet.column(0, 0, intake.left()).unwrap() else {
                 panic!("a column of texts");
             };
-            let mut column =
-                Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false, is_whole: false };
+            let mut column = Column {
+                index: 0,
+                name: "id".to_owned(),
+                values: Values::texts(),
+                gaps: Gaps::Nowhere,
+                is_whole: false,
+            };
             let looks = std::cell::Cell::new(0);
             each(&mut reader, 5_000, ROWS, (&mut column, &mut intake), |column, _, intake| {
                 looks.set(looks.get() + 1);
@@ -468,7 +473,7 @@ mod tests {
             panic!("a column of texts");
         };
         let mut column =
-            Column { index: 0, name: "id".to_owned(), values: Values::texts(), has_gaps: false, is_whole: false };
+            Column { index: 0, name: "id".to_owned(), values: Values::texts(), gaps: Gaps::Nowhere, is_whole: false };
         each(&mut reader, texts.len(), ROWS, (&mut column, &mut intake), |column, _, intake| column.text("w", intake))
             .unwrap();
         assert_eq!(column.len(), texts.len());
@@ -541,7 +546,7 @@ mod tests {
             places.iter().for_each(|at| bytes[at + path.len()] = codec * 2);
             let mut changed = tempfile::tempfile().unwrap();
             changed.write_all(&bytes).unwrap();
-            let fault = read(changed, &wanted(), false, "f", 1 << 20).unwrap_err();
+            let fault = read(changed, &wanted(), Gaps::Nowhere, "f", 1 << 20).unwrap_err();
             let expected = format!(
                 "f, column 1 (\"x\"): expected pages that are plain or packed by snappy, gzip or zstd, found {name}, which is not read here"
             );

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::failed;
 use crate::format::arrow;
+use crate::format::column::Gaps;
 use crate::method::{Failure, Outputs};
 use crate::table::Columns;
 
@@ -108,7 +109,7 @@ impl Done {
         let mut tables = BTreeMap::new();
         for (name, sum) in self.tables {
             let file = File::open(table_path(folder, &name)).map_err(failed)?;
-            let table = arrow::read_from(BufReader::new(file), &Columns::default(), false, &name, u64::MAX)?;
+            let table = arrow::read_from(BufReader::new(file), &Columns::default(), Gaps::Nowhere, &name, u64::MAX)?;
             if table.checksum() != sum {
                 return Err(unread(format!("{name} is damaged")));
             }

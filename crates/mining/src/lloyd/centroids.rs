@@ -79,6 +79,26 @@ impl Centroids {
         Ok(centroids)
     }
 
+    /// The same with one more column, in which all centres are 0.
+    ///
+    /// # Errors
+    /// Those of [`Centroids::check`].
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::vector::Centroids;
+    /// let centroids = Centroids::new(1, vec![3.0, 10.0], 0.0)?.with_zero_column()?;
+    /// assert_eq!([centroids.center(0), centroids.center(1)], [[3.0, 0.0], [10.0, 0.0]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn with_zero_column(&self) -> Result<Self, Error> {
+        let centers = self.centers.chunks_exact(self.dimension);
+        let centers = centers.flat_map(|center| center.iter().copied().chain([0.0])).collect();
+        let centroids = Self { dimension: self.dimension + 1, centers, ..*self };
+        centroids.check()?;
+        Ok(centroids)
+    }
+
     /// The same with an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors

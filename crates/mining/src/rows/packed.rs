@@ -14,7 +14,7 @@ use super::input::Input;
 /// Sparse rows become bits, or numbers, if these take at most this many times the memory. Beyond, passes over them
 /// would take longer than passes over the values that are present.
 const MOST_GROWTH: usize = 4;
-/// The largest size in bytes of a table that is stored sparse: the rows of a table may be in a file for lack of memory.
+/// The largest size in bytes of a table that is stored sparse. The rows of a table may be in a file for lack of memory.
 const MOST_BYTES: usize = 1 << 30;
 
 /// Rows that were stored again.

@@ -20,15 +20,13 @@ fn typeset(text: String) -> String {
 /// The ticks between two values.
 pub fn ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let step = step(high - low, most.max(1));
-    let (first, last) = ((low / step).ceil(), (high / step).floor());
+    // A multiple of the step that rounding takes beyond an end is within.
+    let (first, last) = ((low / step - 1e-9).ceil(), (high / step + 1e-9).floor());
     if !(step > 0.0 && step.is_finite() && last - first < 1e3) || first + 1.0 == first {
         // The values are so near to each other, or so large, that no round numbers lie between them.
         return Vec::new();
     }
-    let values: Vec<f64> = (0..=(last - first).max(-1.0) as usize)
-        .map(|place| (first + place as f64) * step)
-        .filter(|value| *value <= high)
-        .collect();
+    let values: Vec<f64> = (0..=(last - first).max(-1.0) as usize).map(|place| (first + place as f64) * step).collect();
     let largest = low.abs().max(high.abs());
     let exponent = |size: f64| libm::floor(libm::log10(size)) as i32;
     let decimals = -exponent(step * 1.000_001);
