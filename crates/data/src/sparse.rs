@@ -64,7 +64,7 @@ pub struct Sparse {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Sparse {
-    /// More columns than this are refused: centres are not sparse, so a stray number of a column would ask for
+    /// More columns than this are refused: centres are not sparse, so a stray number of a column would need
     /// gigabytes.
     pub const COLUMNS_MAX: usize = 1 << 24;
 

@@ -67,7 +67,7 @@ pub struct Alignment {
     pub score: i64,
     /// Columns in which both have the same letter, one that means just one nucleotide or amino acid.
     pub matches: usize,
-    /// Columns, as [`Counted`] says which.
+    /// The columns that [`Counted`] selects.
     pub columns: usize,
     /// Columns with A and G, or C and T.
     pub transitions: usize,

@@ -128,7 +128,7 @@ pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) 
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// A matrix in the order of its clusters, of which the items and the medoid are known.
+/// A matrix in the order of its clusters, whose items and medoids are known.
 fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
     let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
         format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))

@@ -75,7 +75,7 @@ pub(crate) type Left = Box<dyn Any + Send>;
 #[derive(Default)]
 struct Here {
     place: Cell<Option<CallSite>>,
-    /// For whose sake that runs.
+    /// The request that it serves, if any.
     caller: RefCell<Option<Arc<Frame>>>,
     /// The state that its guard has left, if it was dropped in this very poll.
     left: Cell<Option<Left>>,

@@ -382,7 +382,7 @@ impl<T: Scalar> Round for LeavesRound<'_, T> {
     }
 }
 
-/// The row of its leaf that a number falls on, for each of some leaves.
+/// For each of some leaves, the row on which a number falls.
 struct RowsRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,

@@ -1,6 +1,6 @@
 //! Sparse rows whose columns are mostly empty, without the empty columns.
 //!
-//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would ask for gigabytes of zeros, of which each
+//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would need gigabytes of zeros, of which each
 //! rank has copies. A column that is 0 in every row adds nothing to a distance, and every centre is 0 there. So the
 //! columns that have a value are computed with alone, and the others are put back into the result.
 
