@@ -1,6 +1,6 @@
 """Requests to a node and their answers, without a connection that sends them.
 
-Generators give requests and take responses; :mod:`lehr.node` and :mod:`lehr.async_node` send them, and wait.
+Generators yield requests and take responses; :mod:`lehr.node` and :mod:`lehr.async_node` send them, and wait.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ _ENDED = ("failed", "cancelled")
 
 
 class Fault(Exception):
-    """A node's answer that something cannot be done, or that it cannot be reached.
+    """A node's error: it cannot do something, or it cannot be reached.
 
     Attributes
     ----------
     code : str
         The kind of fault: ``"unknown_service"``, ``"invalid_value"``, ``"unavailable"``, ….
     reason : str
-        The event in a sentence.
+        The error in a sentence.
     details : dict
-        Everything that the answer says: a problem document (RFC 9457) with fields of ours.
+        The complete answer: a problem document (RFC 9457) with Lehr's own fields.
     status : int or None
-        The status of HTTP; ``None`` if there was no answer.
+        The HTTP status; ``None`` if there was no answer.
     retry_after : float or None
-        Seconds after which the node wants to be asked again, if it says so.
+        The seconds after which the node suggests another try, if it does.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Fault(Exception):
 
 @dataclass(frozen=True)
 class Event:
-    """A change of a service, as :meth:`Node.watch` tells it.
+    """A change of a service, as :meth:`Node.watch` yields it.
 
     Attributes
     ----------
@@ -138,7 +138,7 @@ def _answer(response: _Response) -> Any:
     Raises
     ------
     Fault
-        If it is one.
+        If the answer is an error.
     """
     if response.status < 400:
         return json.loads(response.content) if response.content else None
@@ -210,7 +210,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def _file(source: Any) -> tuple[bytes, str | None]:
-    """The bytes of an upload, and their format, where that is known."""
+    """The bytes of an upload, and their format, if it is known."""
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         with open(path, "rb") as file:
@@ -281,7 +281,7 @@ def _run(path: str, data: Any, options: Mapping[str, Any], output: str | None, k
 def _wait(
     path: str, job: str, timeout: float | None = None, progress: Callable[[dict[str, Any]], object] | None = None
 ) -> _Asking[dict[str, Any]]:
-    """Ask until a job has ended.
+    """Poll until a job has ended.
 
     Raises
     ------
@@ -387,7 +387,7 @@ def _is_over(event: Event) -> bool:
     Raises
     ------
     Fault
-        If it was ended otherwise: it was too slow, another of its name came, the service was lost.
+        If it ended in another way: it was too slow, another of its name came, or the service was lost.
     """
     if event.kind != "end":
         return False
@@ -399,7 +399,7 @@ def _is_over(event: Event) -> bool:
 
 
 class _Watching:
-    """A subscription that is taken up again when it breaks."""
+    """A subscription that resumes when it breaks."""
 
     def __init__(self, node: _Client, path: str, wishes: Mapping[str, Any]) -> None:
         self._url, self._pause = node.url, _AGAIN_SECONDS[0]
@@ -422,7 +422,7 @@ class _Watching:
         return event
 
     def broke(self, cause: Exception) -> None:
-        """Hear that the connection broke.
+        """Note that the connection broke.
 
         Raises
         ------

@@ -32,19 +32,19 @@ def unpacked(packed: NDArray[np.uint8], bits: int) -> NDArray[np.uint8]:
 
 
 def as_given(found: NDArray[Any], X: Any) -> NDArray[Any]:
-    """The result, in single precision if the data are."""
+    """The result, in single precision if the data are in single precision."""
     return found.astype(np.float32 if getattr(X, "dtype", None) == np.float32 else np.float64, copy=False)
 
 
 def has_gaps(rows: Any) -> bool:
-    """Whether rows have missing values, as those of a table may that the command prepared."""
+    """Whether rows have missing values, as those of a prepared table may."""
     return isinstance(rows, np.ndarray) and bool(np.isnan(rows).any())
 
 
 def squares_with_gaps(rows: NDArray[Any], centers: NDArray[np.float64]) -> NDArray[np.float64]:
     """The squared distance of each row to each centre, over the columns that the row has, in proportion to all columns.
 
-    The command adds up in the same order, so bits are the same. NaN for rows without any value.
+    The command adds up in the same order, so its results are bit-identical. NaN for rows without any value.
     """
     columns = centers.shape[1]
     present = columns - np.isnan(rows).sum(axis=1)
@@ -68,7 +68,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
     _takes_huge_rows = True
 
     def _radius(self) -> float | None:
-        """Beyond it from every centre a row is in no cluster."""
+        """A row farther than it from every centre is in no cluster."""
         return None
 
     def __sklearn_tags__(self) -> Any:
@@ -78,7 +78,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return tags
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the native half reads them: an array, compressed sparse rows with no column twice in one, or bits. The caller's value is not changed."""
+        """Rows as the Rust extension reads them: an array, compressed sparse rows with no column twice in one, or bits. The caller's value is not changed."""
         if isinstance(X, Fingerprints):
             return self._bits(X, reset=reset)
         finite = "allow-nan" if self._of_table and not reset else True
@@ -89,7 +89,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return rows
 
     def _bits(self, X: Fingerprints, *, reset: bool) -> Fingerprints:
-        """Rows of bits, which scikit-learn does not know."""
+        """Rows of bits, a type that scikit-learn does not know."""
         if reset:
             self.n_features_in_ = X.n_bits
             self.__dict__.pop("feature_names_in_", None)
@@ -100,7 +100,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return X
 
     def _nearest(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-        """The nearest centre of each row, and how far it is."""
+        """The nearest centre of each row, and the distance to it."""
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         gone = self._without_values(rows)
@@ -119,7 +119,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return labels, distances
 
     def _positions(self) -> NDArray[np.float64]:
-        """The centres as the native half reads them."""
+        """The centres as the Rust extension reads them."""
         return self.cluster_centers_.astype(np.float64, copy=False)
 
     def _threads(self) -> int | None:
@@ -127,20 +127,20 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
 
     @property
     def n_clusters_(self) -> int:
-        """How many clusters were found."""
+        """The number of clusters."""
         return len(self.cluster_centers_)
 
     def fit_predict(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
-        """Find the clusters, and return that of each row.
+        """Find the clusters, and return the cluster of each row.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            As for ``fit``.
+            The same as for ``fit``.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            As for ``fit``.
+            The same as for ``fit``.
 
         Returns
         -------
@@ -163,16 +163,16 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            As for ``fit``.
+            The same as for ``fit``.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            As for ``fit``.
+            The same as for ``fit``.
 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is.
+            float32 if ``X`` is float32.
 
         Examples
         --------
@@ -185,17 +185,17 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return self._to_centers(self._rows(X, reset=False))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
-        """Give each row the cluster whose centre is nearest.
+        """Predict the cluster of each row: the one with the nearest centre.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the units of the fitted data.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,), int32
-            -1 for a row that is farther than the outlier radius from every centre, if you gave one.
+            -1 for a row farther than the outlier radius from every centre, if you gave one.
 
         Examples
         --------
@@ -220,12 +220,12 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the units of the fitted data.
 
         Returns
         -------
         distances : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is.
+            float32 if ``X`` is float32.
 
         Examples
         --------
@@ -247,16 +247,16 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         return as_given(euclidean_distances(rows, self.cluster_centers_), rows)
 
     def score(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The weighted sum of squared distances to the nearest centre, less than 0: greater is better.
+        """The negative weighted sum of squared distances to the nearest centre: greater is better.
 
         A row outside of the radius counts as if it were at the radius, so that you cannot raise the score by a small radius.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the units of the fitted data.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             One for each row.
 
@@ -284,9 +284,9 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            The rows that were fitted.
+            The fitted rows.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------

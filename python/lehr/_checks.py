@@ -1,6 +1,6 @@
-"""Parameters of estimators, checked in scikit-learn's words.
+"""Parameters of estimators, checked with scikit-learn's messages.
 
-Ranges are checked by the library, once; here a parameter only gets its type, so that the library gets the value that the user meant.
+The library checks ranges, once; here a parameter only gets its type, so that the library gets the value that the user meant.
 """
 
 from __future__ import annotations
@@ -123,14 +123,14 @@ def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
 
 
 def _with_gaps(array: Any) -> Any:
-    """A masked array with NaN in the cells that its mask hides: NumPy would bring back what stands below the mask."""
+    """A masked array with NaN in the masked cells: NumPy would restore the values below the mask."""
     if not np.ma.isMaskedArray(array) or not np.ma.getmaskarray(array).any():
         return array
     return np.ma.filled(array.astype(np.float64 if array.dtype.kind in "biu" else array.dtype), np.nan)
 
 
 def _refuse_times(array: Any, name: str) -> None:
-    """Refuses dates and durations, as the readers of files do, and arrays of records.
+    """Refuses dates and durations, as the file readers do, and arrays of records.
 
     NumPy would turn dates into whole numbers of whatever unit they are stored in, from nanoseconds to days.
     """
@@ -152,7 +152,7 @@ def _refuse_times(array: Any, name: str) -> None:
 
 
 def refuse_huge(rows: Any) -> None:
-    """Refuses rows whose squares no number holds: each would be infinitely far from everything, and so nearest to whatever comes first."""
+    """Refuses rows whose squares overflow: each would be infinitely far from everything, so the first centre would count as nearest."""
     data = rows.data if issparse(rows) else rows
     if not isinstance(data, np.ndarray) or data.dtype.kind != "f" or data.dtype.itemsize < 8:
         return
@@ -174,12 +174,12 @@ def refuse_huge(rows: Any) -> None:
 
 
 def _as_numpy(X: Any) -> Any:
-    """Arrays of other libraries as NumPy's, without a copy where they allow it. Results are NumPy's.
+    """Converts arrays of other libraries to NumPy's, without a copy if they allow it. Results are NumPy arrays.
 
     Raises
     ------
     TypeError
-        For an array that is not in the memory of the processor: Lehr computes there, and moves nothing by itself.
+        For an array that is not in main memory: Lehr computes there, and moves nothing by itself.
     """
     device = getattr(X, "device", None)
     if device is None or isinstance(X, np.ndarray):
@@ -200,7 +200,7 @@ def _refuse_complex(array: Any) -> None:
     """Refuses complex numbers.
 
     scikit-learn turns NumPy's warning into an error with ``warnings.catch_warnings``. All threads share those filters: if another thread restores them in
-    between, the imaginary parts are dropped without a word.
+    between, NumPy drops the imaginary parts without a warning.
     """
     types = [array.dtype] if hasattr(array, "dtype") else list(getattr(array, "dtypes", ()))
     if any(getattr(kind, "kind", None) == "c" for kind in types):
@@ -208,7 +208,7 @@ def _refuse_complex(array: Any) -> None:
 
 
 def seed(random_state: Any) -> int:
-    """The seed of a random state: 0 for ``None``, so that a call without one gives the same result each time."""
+    """The seed of a random state: 0 for ``None``, so that a call without a seed gives the same result each time."""
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
@@ -219,7 +219,7 @@ def seed(random_state: Any) -> int:
 
 
 def fresh_seed() -> int:
-    """Another seed each time, from NumPy's global state: ``numpy.random.seed`` repeats them, as scikit-learn's users expect."""
+    """A new seed each time, from NumPy's global state: ``numpy.random.seed`` makes them repeatable, as scikit-learn's users expect."""
     return int(check_random_state(None).randint(_MOST_SEED))
 
 
@@ -227,7 +227,7 @@ def threads(n_jobs: Any) -> int | None:
     """Worker threads of ``n_jobs``: all processors for ``None`` (one in an MPI job), all but one for -2, and so on.
 
     For ``None`` the least of these counts: ``OMP_NUM_THREADS`` if it is set, as workers of joblib have it; ``joblib.parallel_config(n_jobs=...)``;
-    ``threadpoolctl.threadpool_limits(...)``. So searches over a grid do not start more threads than there are processors.
+    ``threadpoolctl.threadpool_limits(...)``. So grid searches do not start more threads than there are processors.
     """
     if n_jobs is None:
         limits = []
@@ -251,7 +251,7 @@ def threads(n_jobs: Any) -> int | None:
 
 
 def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
-    """Says so where rows of numbers look like a matrix of dissimilarities."""
+    """Warns if rows of numbers look like a matrix of dissimilarities."""
     count, columns = rows.shape
     if not isinstance(rows, np.ndarray):
         return
@@ -263,7 +263,7 @@ def warn_of_dissimilarities(rows: NDArray[Any]) -> None:
 
 
 def warn_of_scales(estimator: Any, rows: Any) -> None:
-    """The warning that the command gives where the spreads of columns differ so much that distances see one of them only."""
+    """The command's warning for columns whose spreads differ so much that one of them decides all distances."""
     if not isinstance(rows, np.ndarray) or rows.shape[1] < 2:
         return
     # Batch by batch and about the first row: no copy of the rows is made, and no digits are lost.

@@ -1,4 +1,4 @@
-"""Tables of pandas, Polars, Arrow and NumPy, and dictionaries of columns, as data frames of the native half."""
+"""Tables of pandas, Polars, Arrow and NumPy, and dictionaries of columns, as data frames of the Rust extension."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _Column = tuple[str, str, NDArray[Any], list[str], str | None]
 
 
 class Columns:
-    """The columns of a table, as the native half reads them.
+    """The columns of a table, as the Rust extension reads them.
 
-    ``names`` are the names of the columns, and ``is_named`` says whether the table calls them so: columns of arrays are counted. ``is_of_kinds`` says whether they
-    may be of several kinds: arrays of numbers are of measures only.
+    ``names`` are the names of the columns, and ``is_named`` says whether they come from the table: columns of arrays are numbered. ``is_of_kinds`` says whether
+    columns may be of several kinds: arrays of numbers hold measures only.
     """
 
     def __init__(self, table: Any) -> None:
@@ -89,7 +89,7 @@ class Columns:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether something has columns by name: a frame of pandas or Polars, a table or batch of Arrow."""
+    """Whether an object has named columns: a frame of pandas or Polars, a table or batch of Arrow."""
     return hasattr(table, "columns") and not isinstance(table, np.ndarray)
 
 
@@ -104,7 +104,7 @@ def _of_frame(table: Any) -> list[tuple[Any, Any]]:
 
 
 def as_array(table: Any) -> NDArray[Any]:
-    """Rows as an array of two dimensions. Of lists of numbers and texts each keeps its kind."""
+    """Rows as a two-dimensional array. In lists of numbers and texts each value keeps its kind."""
     array = table if hasattr(table, "dtype") else np.asarray(table)
     if array.dtype.kind in "US":
         array = np.asarray(table, dtype=object)
@@ -112,7 +112,7 @@ def as_array(table: Any) -> NDArray[Any]:
 
 
 def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
-    """A column of any kind, with how it was read if that is known and still fits."""
+    """A column of any kind, with the way it was read if that is known and still fits."""
     kind, found, levels, read_as = _read(name, values)
     if known is not None and _fits(kind, found, read_as, known):
         read_as = known
@@ -120,14 +120,14 @@ def _column(name: str, values: Any, known: dict[str, Any] | None) -> _Column:
 
 
 def _fits(kind: str, values: NDArray[Any], read_as: dict[str, Any] | None, known: dict[str, Any]) -> bool:
-    """Whether values can be those that were read once: a frame may have got others since."""
+    """Whether values can be those that were read from the file: a frame may have changed since."""
     if known.get("kind") == "truth":
         return read_as is _TRUTH or (kind == "numbers" and bool(np.isin(values[~np.isnan(values)], (0.0, 1.0)).all()))
     return read_as is None and kind == {"text": "texts", "date": "times"}.get(known.get("kind", ""), "numbers")
 
 
 def _read(name: str, values: Any) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """The kind of a column, its values, its different texts, and how it was read where its kind does not say it."""
+    """The kind of a column, its values, its different texts, and the way it was read if its kind does not imply it."""
     if hasattr(values, "to_numpy") and hasattr(values, "is_null"):
         values = _of_arrow_or_polars(values)
     elif hasattr(values, "cat") and str(getattr(values, "dtype", "")) == "category":
@@ -193,7 +193,7 @@ def _of_arrow_or_polars(values: Any) -> Any:
 
 
 def _is_gap(value: Any) -> bool:
-    """Whether there is no value: ``None``, NaN, NaT, pandas' NA."""
+    """Whether a value is missing: ``None``, NaN, NaT, pandas' NA."""
     if value is None:
         return True
     if isinstance(value, float):
@@ -202,7 +202,7 @@ def _is_gap(value: Any) -> bool:
 
 
 def _of_objects(array: NDArray[Any]) -> tuple[str, NDArray[Any], list[str], dict[str, Any] | None]:
-    """A column of objects: truth values, numbers or times if all that are there are, else texts."""
+    """A column of objects: truth values, numbers or times if all present values are, else texts."""
     there = [value for value in array if not _is_gap(value)]
     if there and all(isinstance(value, (bool, np.bool_)) for value in there):
         return "numbers", _filled(array, float), [], _TRUTH

@@ -1,6 +1,6 @@
-"""The allowed parameters of estimators, in the form in which scikit-learn checks them.
+"""The allowed parameters of estimators, in the form that scikit-learn checks.
 
-Ranges are those that the library declares; ``test_constraints.py`` compares the two.
+The library declares the ranges; ``test_constraints.py`` compares the two.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _MOST_SEED = 2**64 - 1
 
 
 class _Range(Interval):
-    """Numbers between bounds. ``True`` is none, because a user who writes it means something else."""
+    """Numbers between bounds. ``True`` is not a number here, because a user who writes it means something else."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         return not isinstance(val, bool) and bool(super().is_satisfied_by(val))
 
 
 class _Words(StrOptions):
-    """Words, which messages give in their order."""
+    """Words, listed by messages in their order."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
         super().__init__(set(words))
@@ -41,7 +41,7 @@ def whole(least: int, most: int | None = None) -> Interval:
 
 
 def number(least: float, most: float) -> Interval:
-    """A finite number, from ``least`` to ``most``, which is no bound where it is infinite."""
+    """A finite number, from ``least`` to ``most``; an infinite ``most`` is no bound."""
     return _Range(Real, least, most, closed="left" if np.isinf(most) else "both")
 
 
@@ -68,7 +68,7 @@ COOLING: list[Any] = [number(0.5, 0.999)]
 
 
 def plain(value: Any) -> Any:
-    """A parameter that was checked, as JSON has it."""
+    """A checked parameter, as a value of JSON."""
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
     if isinstance(value, Integral):

@@ -1,4 +1,4 @@
-"""Files by their addresses: brought once, checked, kept in a folder."""
+"""Files by their addresses: downloaded once, checked, kept in a folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _Tell = Callable[[int, "int | None"], None]
 
 
 class _Broken(Exception):
-    """A transfer that may come to its end the next time."""
+    """A transfer that may succeed the next time."""
 
 
 def fetch(
@@ -47,25 +47,27 @@ def fetch(
     timeout: float = 30.0,
     verbose: bool | int = False,
 ) -> Path:
-    """A file from its public source, brought once and kept.
+    """Download a file from its public source once, and keep it.
 
-    It comes under another name first, and has its own when it is whole: a file under that is complete, also after a crash. With a checksum a transfer that broke off
-    goes on where it did, in this call and in the next; without one it begins again. Several processes that want one file wait for the one that brings it.
+    Lehr downloads to a temporary name and renames the complete file, so a file under its own name is complete, also after a crash. With a checksum, a transfer
+    that broke off resumes where it stopped, in this call or the next; without one it begins again. If several processes want one file, one downloads it and the
+    others wait.
 
     Parameters
     ----------
     url : str
-        Where it is: ``https:``, ``http:`` or ``file:``.
+        The address of the file: ``https:``, ``http:`` or ``file:``.
     sha256 : str, default=None
-        Its SHA-256 in hexadecimal digits. A file with another is an error, and nothing of it is kept; one in the folder is brought again. ``None``: the file is taken as it is.
+        Its SHA-256 in hexadecimal digits. If the checksum differs, Lehr raises an error and keeps nothing; a wrong file in the folder is downloaded again.
+        ``None``: the file is not checked.
     name : str, default=None
-        Its name in the folder. ``None``: the last part of the address.
+        The file's name in the folder. ``None``: the last part of the address.
     folder : path-like, default=None
-        Where it is kept. ``None``: a folder for this address below ``$LEHR_CACHE``, or else below ``lehr`` where the system has such things (``~/.cache``).
+        The folder for the file. ``None``: a folder for this address below ``$LEHR_CACHE``, or else ``lehr`` in the system's cache folder (``~/.cache``).
     timeout : float, default=30.0
-        Seconds without a byte after which the transfer counts as broken.
+        The transfer counts as broken after this many seconds without a byte.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
@@ -75,9 +77,9 @@ def fetch(
     Raises
     ------
     OSError
-        If it cannot be fetched, with advice for machines without a network; if its checksum is another.
+        If it cannot be downloaded, with advice for machines without a network; or if its checksum differs.
     ValueError
-        For an address or a checksum that cannot be meant.
+        For an invalid address or checksum.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def _digest(file: IO[bytes]) -> str:
 
 @contextlib.contextmanager
 def _alone(part: Path) -> Iterator[IO[bytes]]:
-    """The unfinished file, which no other process of this machine writes to meanwhile."""
+    """The unfinished file, which no other process of this machine writes at the same time."""
     while True:
         file = open(part, "a+b")
         if sys.platform == "win32":
@@ -210,12 +212,12 @@ def _instead(target: Path, expected: str | None) -> str:
 
 
 def _transfer(url: str, file: IO[bytes], start: int, timeout: float, tell: _Tell) -> None:
-    """Adds the missing bytes, or replaces all of them.
+    """Add the missing bytes, or replace all of them.
 
     Raises
     ------
     _Broken
-        If another try may help.
+        If another try may succeed.
     """
     headers = {"User-Agent": f"lehr/{__version__}", "Accept-Encoding": "identity"}
     if start > 0:
@@ -257,7 +259,7 @@ def _silent(there: int, whole: int | None) -> None:
 
 
 def _line(name: str) -> _Tell:
-    """Says how much has come: one line that is written over on a terminal; elsewhere a line for each tenth."""
+    """Shows the progress: one line that is overwritten on a terminal; elsewhere a line for each tenth."""
     told = -1
 
     def tell(there: int, whole: int | None) -> None:

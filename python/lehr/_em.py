@@ -1,6 +1,6 @@
-"""Mixtures from starts as scikit-learn has them: drawn or given, and climbed by EM.
+"""Mixtures from starts as in scikit-learn: drawn or given, and improved by EM.
 
-The native half computes memberships; new parameters are made here.
+The Rust extension computes memberships; new parameters are made here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Mixture:
     covariances: _Floats
 
     def numbers(self) -> _Floats:
-        """The covariances as the native half has them: of matrices the lower triangle, row by row."""
+        """The covariances as the Rust extension has them: of matrices the lower triangle, row by row."""
         if self.form in ("full", "tied"):
             lower = np.tril_indices(self.means.shape[1])
             return np.ascontiguousarray(self.covariances[..., lower[0], lower[1]]).ravel()
@@ -59,7 +59,7 @@ class Mixture:
             raise ValueError(_COLLAPSED) from None
 
     def in_order(self) -> Mixture:
-        """The components by falling weight."""
+        """The components by decreasing weight."""
         order = np.argsort(-self.weights, kind="stable")
         covariances = self.covariances if self.form == "tied" else self.covariances[order]
         return Mixture(self.form, self.weights[order], self.means[order], covariances)
@@ -67,7 +67,7 @@ class Mixture:
 
 @dataclass
 class Climbed:
-    """A mixture at the end of EM, and how it came there."""
+    """A mixture at the end of EM, and its history."""
 
     mixture: Mixture
     bounds: list[float]
@@ -75,7 +75,7 @@ class Climbed:
 
 
 def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mixture:
-    """The parameters of most likelihood for memberships, which hold the weights of rows already.
+    """The maximum-likelihood parameters for memberships, which hold the weights of rows already.
 
     ``floor`` is added to the variance of each column.
     """
@@ -104,7 +104,7 @@ def maximised(X: _Floats, memberships: _Floats, form: str, floor: _Floats) -> Mi
 def memberships_of(
     X: _Floats, row_weights: _Floats | None, components: int, init: str, random: np.random.RandomState
 ) -> _Floats:
-    """Memberships that a start begins with."""
+    """The memberships of a start."""
     count = len(X)
     if init == "random":
         drawn: _Floats = random.uniform(size=(count, components))
@@ -139,7 +139,7 @@ def climbed(
 ) -> Climbed:
     """EM from a mixture until the log-likelihood of a row changes by less than ``tol``.
 
-    ``bound`` is the log-likelihood at the iteration before.
+    ``bound`` is the log-likelihood of the iteration before.
     """
     rows = X.astype(np.float64, copy=False)
     bounds: list[float] = []
@@ -165,7 +165,7 @@ def shapes(components: int, columns: int) -> dict[str, tuple[int, ...]]:
 
 
 def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
-    """Covariances of the numbers that the native half has: of matrices the lower triangle."""
+    """Covariances of the numbers that the Rust extension has: of matrices the lower triangle."""
     if form not in ("full", "tied"):
         return numbers.reshape(shape)
     lower = np.tril_indices(shape[-1])
@@ -175,7 +175,7 @@ def covariances(form: str, numbers: _Floats, shape: tuple[int, ...]) -> _Floats:
 
 
 def checked_weights(weights: Any, components: int) -> _Floats:
-    """Weights that were given, in scikit-learn's words if they cannot be."""
+    """The given weights, or scikit-learn's error message."""
     share = 1e-6 if getattr(weights, "dtype", None) == np.float32 else 1e-8
     given = np.asarray(weights, dtype=np.float64)
     if given.shape != (components,):
@@ -192,7 +192,7 @@ def checked_weights(weights: Any, components: int) -> _Floats:
 
 
 def checked_means(means: Any, components: int, columns: int) -> _Floats:
-    """Means that were given."""
+    """The given means."""
     given = np.asarray(means, dtype=np.float64)
     if given.shape != (components, columns):
         wanted = (components, columns)
@@ -201,7 +201,7 @@ def checked_means(means: Any, components: int, columns: int) -> _Floats:
 
 
 def covariances_of(precisions: Any, form: str, components: int, columns: int) -> _Floats:
-    """The covariances of precisions that were given."""
+    """The covariances of the given precisions."""
     given = np.asarray(precisions, dtype=np.float64)
     shape = shapes(components, columns)[form]
     if given.shape != shape:

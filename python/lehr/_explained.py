@@ -1,4 +1,4 @@
-"""Clusterings that explain how their clusters differ, and which rows lie far out."""
+"""Clusterings that explain how their clusters differ, and which rows are outliers."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from lehr.explanation import Explanation, Outlier, Outliers
 
 
 class ExplainedMixin:
-    """A clustering with ``labels_`` and ``predict`` that can be explained by the columns of a table."""
+    """A clustering with ``labels_`` and ``predict`` that the columns of a table can explain."""
 
     labels_: NDArray[np.int32]
     n_features_in_: int
 
     def _n_groups(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(getattr(self, "cluster_centers_"))
 
     def _away(self, X: Any) -> NDArray[np.float64]:
-        """How far rows are from their centres."""
+        """The distances of rows from their centres."""
         return getattr(self, "_nearest")(X)[1]
 
     def explain(self, X: Any, *, table: Any = None, labels: ArrayLike | None = None, log: Mapping[str, float] | None = None) -> Explanation:
-        """Name the columns in which each cluster differs from all rows, make a name of them, and find rules that repeat the labels.
+        """Find the columns in which each cluster differs from all rows, name the cluster after them, and find rules that reproduce the labels.
 
         Each column is tested in each cluster, as in ``catdes`` of FactoMineR: numbers by the test value of a mean, texts by the hypergeometric test.
-        Probabilities are multiplied by the number of tests (Bonferroni), so that you can trust them for many columns. Effects are Cohen's d and h.
+        Probabilities are multiplied by the number of tests (Bonferroni), so you can trust them even for many columns. Effects are Cohen's d and h.
 
         Parameters
         ----------
         X : array-like or table of shape (n_samples, n_features)
-            Rows as for ``predict``. A table may have the model's columns among others; or, if it has the rows that were fitted, only others.
+            Rows, as for ``predict``. A table may have the model's columns among others; if it has the fitted rows, it may also have only others.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            The columns that explain, of the same rows: numbers, texts, dates. ``None``: those of ``X``.
+            The columns that explain, for the same rows: numbers, texts, dates. ``None``: those of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
         log : dict of str to float, default=None
-            Columns of the table by whose logarithms the rows were clustered, with the number that was added before: ``log_`` of a :class:`TablePreparation`. Their means
-            are geometric.
+            Columns whose logarithms the rows were clustered by, with the number that was added before: ``log_`` of a :class:`TablePreparation`. Their means are
+            geometric.
 
         Returns
         -------
         Explanation
-            A :class:`~lehr.explanation.Portrait` a cluster.
+            A :class:`~lehr.explanation.Portrait` for each cluster.
 
         Raises
         ------
@@ -91,26 +91,26 @@ class ExplainedMixin:
 
 
 class OutliersMixin(ExplainedMixin):
-    """A clustering by centres that knows which rows lie far out."""
+    """A clustering by centres that finds outliers."""
 
     def outliers(self, X: Any, *, labels: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Outliers:
-        """List the rows that lie out of the ordinary: unusually far out for their cluster, or in a cluster of hardly any rows.
+        """List the outliers: rows unusually far out for their cluster, or in a cluster of hardly any rows.
 
-        A distance is out of the ordinary beyond the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
+        A distance is unusual if it exceeds the upper quartile of its cluster by three interquartile ranges (Tukey's *far out*).
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows as for ``predict``.
+            Rows, as for ``predict``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 say nothing about the usual distance.
+            Rows of weight 0 do not count for the usual distance.
 
         Returns
         -------
         Outliers
-            An :class:`~lehr.explanation.Outlier` a row, by falling score, with the columns that are responsible.
+            An :class:`~lehr.explanation.Outlier` for each such row, by decreasing score, with the columns that are responsible.
 
         Examples
         --------
@@ -144,7 +144,7 @@ def _integers(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def _named(columns: dict[str, Any]) -> Any:
-    """Rows of columns, with their names if pandas is there."""
+    """Rows with named columns if pandas is there."""
     try:
         import pandas
     except ImportError:
@@ -153,7 +153,7 @@ def _named(columns: dict[str, Any]) -> Any:
 
 
 def _rows_in(model: Any, X: Any) -> Any:
-    """The rows of a table as the model takes them; nothing if it has not their columns."""
+    """The rows of a table as the model takes them; nothing if the table lacks their columns."""
     if not is_frame(X) and not isinstance(X, Mapping):
         return X
     names = [str(name) for name in getattr(model, "feature_names_in_", [])]

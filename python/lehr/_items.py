@@ -1,4 +1,4 @@
-"""The input of clusterings of items: dissimilarities of all pairs, or rows of numbers that these are computed of."""
+"""The input of clusterings of items: dissimilarities of all pairs, or rows of numbers to compute them from."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class ItemsMixin(ClusterMixin):
         return tags
 
     def fit_predict(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int32]:
-        """Find the clusters, and return that of each item.
+        """Find the clusters, and return the cluster of each item.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
-            As for ``fit``.
+            The same as for ``fit``.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            As for ``fit``.
+            The same as for ``fit``.
 
         Returns
         -------
@@ -85,13 +85,13 @@ class ItemsMixin(ClusterMixin):
         return items, item_weights, symmetric(of_rows(items, None, self.metric, self.metric_params, self.n_jobs))
 
     def _to_others(self, items: Any, others: NDArray[Any] | None, asked: str) -> NDArray[Any]:
-        """The dissimilarities of items, which are validated, to other rows; those that they hold if there are no others."""
+        """Checked dissimilarities of items to other rows, or among themselves if there are no others."""
         to_others = items if others is None else of_rows(items, others, self.metric, self.metric_params, self.n_jobs)
         return not_negative(to_others, f"{type(self).__name__}.{asked}")
 
 
 def not_negative(dissimilarities: NDArray[Any], asked: str) -> NDArray[Any]:
-    """Dissimilarities, with 0 for values that rounding left just below it: as far below as the library takes for rounding in a matrix."""
+    """Dissimilarities, with 0 for values that rounding left just below it: by the same tolerance as the library's."""
     return np.maximum(dissimilarities, 0) if refuse_negative(dissimilarities, asked) else dissimilarities
 
 
@@ -108,7 +108,7 @@ def refuse_negative(dissimilarities: NDArray[Any], asked: str) -> bool:
 
 
 def refuse_unknown(is_known: NDArray[np.bool_]) -> None:
-    """The error for items of which nothing is known."""
+    """The error for items without any known dissimilarity."""
     if not is_known.all():
         lost = np.flatnonzero(~is_known)
         raise ValueError(f"{len(lost)} of the items have no finite dissimilarity to any fitted item, the first at row {lost[0]} (counted from 0).")

@@ -1,6 +1,6 @@
 """The end of a Python process that is one of several of an MPI job.
 
-Two ends only: all processes finish together, or one ends them all. An exception that nobody catches is the second kind, because the others wait for
+There are two ends only: all processes finish together, or one ends them all. An exception that is not caught is the second kind, because the others wait for
 the process that it ends.
 """
 
@@ -34,7 +34,7 @@ def _abort() -> None:
 
 
 def install() -> None:
-    """Has this process end its job in one of the two ways."""
+    """Makes this process end its job in one of the two ways."""
     atexit.register(_finish)
     former = sys.excepthook
 
@@ -49,16 +49,16 @@ def install() -> None:
 
 
 def process() -> tuple[int, int]:
-    """Number and count of this process in the job that ``mpiexec`` started.
+    """The rank of this process and the number of processes in the job that ``mpiexec`` started.
 
-    Joins the job, and so waits until all processes have come to their first call of lehr.
+    The first call joins the job, and waits until all processes have made their first call of lehr.
 
     Returns
     -------
     number : int
-        From 0. Process 0 is the one that shows progress and warnings.
+        From 0. Process 0 shows progress and warnings.
     count : int
-        1 for a process that is alone.
+        1 for a single process.
 
     Examples
     --------

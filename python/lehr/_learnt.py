@@ -1,7 +1,8 @@
-"""Models as the command has them: ``model.json``, which ``lehr predict`` reads.
+"""Models in the command's format: ``model.json``, which ``lehr predict`` reads.
 
 ``kind``, ``format``, ``version``; ``columns`` with the shift of each, which was subtracted first (``shifts``), and its divisor (``divisors``). ``model`` is an
-object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in their shortest form that reads back to the same bits.
+object with one field whose name is the kind of the model: ``clusters``, ``mixture`` or ``gtm``. Numbers are in the shortest form that reads back to the same
+bits.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class LearntMixin:
     _of_table = False
 
     def _without_values(self, rows: Any) -> NDArray[np.bool_] | None:
-        """The rows of which nothing is said, if there are any, with a warning."""
+        """The rows that the model cannot label, if there are any, with a warning."""
         if not self._of_table or not isinstance(rows, np.ndarray):
             return None
         gone: NDArray[np.bool_] = np.asarray(np.isnan(rows).all(axis=1))
@@ -50,18 +51,18 @@ class LearntMixin:
         raise NotImplementedError
 
     def _take_learnt(self, parts: Any) -> None:
-        """Becomes the model that its file has, in the parts that the native half made of it."""
+        """Become the model in a file, from the parts that the Rust extension made of it."""
         raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model as the command has it, for ``lehr predict``: whole or not at all.
+        """Write the fitted model in the command's format, for ``lehr predict``: whole or not at all.
 
-        Earlier steps on the columns, such as a ``StandardScaler``, are not in it. Therefore give the command rows in the form that you fitted.
+        The file does not contain earlier steps on the columns, such as a ``StandardScaler``. Therefore give the command rows in the form that you fitted.
 
         Parameters
         ----------
         path : path-like
-            The file, ``model.json`` by habit. One there before is replaced.
+            The file, usually ``model.json``. An existing file is replaced.
 
         Returns
         -------
@@ -70,7 +71,7 @@ class LearntMixin:
         Raises
         ------
         NotFittedError
-            If it has not been fitted.
+            If the model has not been fitted.
         OSError
             If the folder cannot be written to or the disk is full.
 

@@ -31,10 +31,9 @@ _FIELDS = ("columns", "divisors", "format", "kind", "model", "shifts", "version"
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a model: one that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
+    """Read a model: a file that ``save`` or ``export`` wrote, or the ``model.json`` in a folder of the command's results.
 
-    A model of the command gives other rows the labels that ``lehr predict`` gives them. It knows that alone: of the rows that it was fitted to it has no labels, and
-    of the run no history.
+    A model of the command labels other rows as ``lehr predict`` does. It knows nothing else: it has no labels of the fitted rows, and no history of the run.
 
     Parameters
     ----------
@@ -44,20 +43,21 @@ def load(path: str | PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Fitted. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a temperature; its
-        mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. You get a ``Pipeline`` that ends with such an estimator if the command changed
-        the columns first. For example, with ``--scale`` it begins by scaling rows in the same way. If the command prepared a table (``--auto``, ``--log``,
-        ``--exclude``), it begins with the :class:`TablePreparation`. It takes your next table as :func:`read_table` gives it, or the path of its file. Gaps are treated
-        as by ``lehr predict``; a row without any value has the label -1. If the columns are longitude and latitude in degrees, it begins by putting them on the
-        sphere, in kilometres. Columns have names if they had any in the command's table.
+        A fitted estimator. A saved estimator has its own class. The command's clusters become a :class:`KMeans`, or a :class:`DAClustering` if they have a
+        temperature; its mixtures a :class:`DAGaussianMixture`; its topographic maps a :class:`GTM`. If the command changed the columns first, you get a
+        ``Pipeline`` that ends with such an estimator. For example, after ``--scale`` the pipeline begins by scaling rows in the same way. If the command
+        prepared a table (``--auto``, ``--log``, ``--exclude``), the pipeline begins with the :class:`TablePreparation`. The pipeline takes your next table as
+        :func:`read_table` gives it, or the path of its file. Gaps are treated as by ``lehr predict``; a row without any value has the label -1. If the columns
+        are longitude and latitude in degrees, the pipeline begins by projecting them on the sphere, in kilometres. Columns have names if they had any in the
+        command's table.
 
     Raises
     ------
     ValueError
-        If the file is no model, was cut or changed, or is of another format. Also if it has clusters by likelihood (``--cost bernoulli``), because no estimator
-        knows these.
+        If the file is no model, is incomplete or changed, or has another format. Also if its clusters come from a likelihood (``--cost bernoulli``), because no
+        estimator supports these.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
 
 
 def learnt(text: bytes) -> Any:
-    """The content of the text of a ``model.json``."""
+    """The text of a ``model.json``, parsed."""
     try:
         content = json.loads(text)
     except ValueError as error:
@@ -150,7 +150,7 @@ def _preparation(content: Any, form: Any, width: int) -> TablePreparation:
 
 
 def _on_sphere(X: NDArray[Any]) -> NDArray[np.float64]:
-    """Longitudes and latitudes in degrees as places on the sphere, in kilometres from its middle."""
+    """Longitudes and latitudes in degrees as points on the sphere, in kilometres from its centre."""
     return _native.on_sphere(X.astype(np.float64, copy=False))
 
 
@@ -176,7 +176,7 @@ def _scale(content: dict[str, Any], width: int) -> tuple[NDArray[np.float64], ND
 
 
 def _name(estimator: Any, names: list[str]) -> None:
-    """Names the columns as they were fitted; columns without names are called by numbers."""
+    """Names the columns as at fit time; columns without names get numbers."""
     if any(names == [f"x{number + first}" for number in range(len(names))] for first in (0, 1)):
         return
     estimator.feature_names_in_ = np.array(names, dtype=object)

@@ -1,4 +1,4 @@
-"""Centres that are the means of their rows, and move with each batch of further rows: KMeans' part and MiniBatchKMeans' alike."""
+"""Centres that are the means of their rows, and move with each further batch: the common part of KMeans and MiniBatchKMeans."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ class MeansMixin(CentersMixin):
     n_steps_: int
 
     def _remembers(self, rows: int) -> float:
-        """The share of its weight that a row keeps after so many further rows."""
+        """The share of its weight that a row keeps after the given number of further rows."""
         return 1.0
 
     def partial_fit(self: Self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Take a batch of rows into the centres, for streams and for tables larger than memory. An approximation.
+        """Update the centres with a batch of rows, for streams and for tables larger than memory. The result is an approximation.
 
         The first batch is clustered as :meth:`fit` does, and needs ``n_clusters`` rows. Each row of a later batch, or of any batch after :meth:`fit`, goes to the
-        nearest centre. Then each centre moves to the weighted mean of all rows that it has received. So centres come near those of all rows where the first
-        batch is like the others.
+        nearest centre. Then each centre moves to the weighted mean of all rows that it has received. So centres come near those of all rows if the first batch
+        resembles the others.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            The rows of the batch, of which nothing is kept.
+            The rows of the batch, which is not kept.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             0 or more, as for :meth:`fit`.
 
@@ -50,7 +50,7 @@ class MeansMixin(CentersMixin):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be.
+            For invalid data or parameters.
 
         Examples
         --------
@@ -96,7 +96,7 @@ class MeansMixin(CentersMixin):
         return self
 
     def _label(self, rows: Any, row_weights: NDArray[np.float64] | None) -> None:
-        """The labels of rows, and their sum of squares, by the centres as they are."""
+        """The labels of rows, and their sum of squares, by the current centres."""
         near = _native.nearest(rows, self._positions(), threads=self._threads())
         squares = np.square(near["distances"])
         self.labels_ = near["labels"]

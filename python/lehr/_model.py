@@ -1,8 +1,8 @@
-"""The common part of all estimators: how a run is started and reported, and how a fitted model is saved and loaded.
+"""The common part of all estimators: how a run starts and reports, and how a fitted model is saved and loaded.
 
 A saved model is two lines of text: ``lehr model 1 xxh3 HASH``, then JSON. The JSON has ``method``, ``version``, ``parameters`` (of the constructor) and ``fitted``
 (the results of ``fit``, by attribute). Arrays are ``{"dtype", "shape", "values"}``, sparse rows ``{"rows", "shape"}``, tables ``{"columns"}``, dictionaries
-``{"entries"}``. Numbers are in their shortest form that reads back to the same bits, and a number that is not finite is a word.
+``{"entries"}``. Numbers are in the shortest form that reads back to the same bits, and a number that is not finite is a word.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
 
 def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray[np.float64] | None:
-    """Weights of rows, checked; nothing for none. Of all rows together, one at least is to be above 0."""
+    """Checked weights of rows; nothing for none. At least one weight of all rows must be above 0."""
     if sample_weight is None:
         return None
     # Of sparse rows there is no length.
@@ -59,8 +59,8 @@ def weights(sample_weight: Any, X: Any, *, may_be_zero: bool = False) -> NDArray
 
 
 def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
-    """Computed dissimilarities whose two halves differ by rounding, as those of products of matrices do: their means. Values that users give are left to the library,
-    which reports its corrections.
+    """Computed dissimilarities whose two halves differ by rounding, as matrix products do: their means. The library corrects and reports values that users
+    give.
     """
     if np.array_equal(matrix, matrix.T, equal_nan=True):
         return matrix
@@ -71,7 +71,7 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Passes the warnings of a run on to its user; of several processes one does."""
+    """Passes the warnings of a run on to its user; of several processes only one does."""
     if not found["is_lead"]:
         return
     for text in found["warnings"]:
@@ -81,7 +81,7 @@ def tell(found: Mapping[str, Any]) -> None:
 
 
 def table(columns: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """A structured array of columns: one row for each temperature, division or cluster. ``pandas.DataFrame`` takes it as it is."""
+    """A structured array: one row for each temperature, division or cluster. ``pandas.DataFrame`` accepts it directly."""
     length = len(next(iter(columns.values())))
     rows = np.empty(length, dtype=[(name, column.dtype) for name, column in columns.items()])
     for name, column in columns.items():
@@ -141,7 +141,7 @@ def _decoded(value: Any) -> Any:
 
 
 class SavedMixin(BaseEstimator):
-    """An estimator that can be saved and loaded."""
+    """An estimator with ``save`` and ``load``."""
 
     #: The method's name in files.
     _method: str
@@ -151,7 +151,7 @@ class SavedMixin(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
 
     def _told(self, **parameters: str) -> dict[str, Any]:
-        """Parameters, after scikit-learn has checked all of them, by the names that the native half has."""
+        """Parameters, after scikit-learn has checked all of them, by the names that the Rust extension has."""
         self._validate_params()
         return {name: plain(getattr(self, parameter)) for name, parameter in parameters.items()}
 
@@ -161,12 +161,12 @@ class SavedMixin(BaseEstimator):
         Parameters
         ----------
         path : path-like
-            A file there before is replaced.
+            An existing file is replaced.
 
         Raises
         ------
         NotFittedError
-            If it has not been fitted.
+            If the estimator has not been fitted.
         OSError
             If the folder cannot be written to or the disk is full.
 
@@ -210,14 +210,14 @@ class SavedMixin(BaseEstimator):
         Returns
         -------
         estimator
-            Fitted, as it was; ``callback``, ``checkpoint``, ``n_jobs`` and ``verbose`` have their defaults.
+            The fitted estimator; ``callback``, ``checkpoint``, ``n_jobs`` and ``verbose`` have their defaults.
 
         Raises
         ------
         ValueError
-            If the file is no model, was cut or changed, is of another method, or of a version with other parameters.
+            If the file is no model, is incomplete or changed, is of another method, or of a version with other parameters.
         OSError
-            If it cannot be read.
+            If the file cannot be read.
 
         Examples
         --------

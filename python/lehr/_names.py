@@ -1,4 +1,4 @@
-"""The names that a public module shows to tools that complete them."""
+"""The names that a public module offers for completion."""
 
 from collections.abc import Callable
 

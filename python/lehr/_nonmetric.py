@@ -1,4 +1,4 @@
-"""Non-metric scaling: of dissimilarities only the order counts, which distances in the map are to keep."""
+"""Non-metric scaling: only the order of the dissimilarities counts, and distances in the map should keep it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Floats = NDArray[np.float64]
 
 @dataclass
 class Map:
-    """A map, the disparities that it was fitted to, and how it came there."""
+    """A map, the disparities that it was fitted to, and its history."""
 
     positions: _Floats
     disparities: _Floats
@@ -31,10 +31,10 @@ class Map:
 def embedded(
     dissimilarities: _Floats, positions: _Floats, weights: _Floats | None, *, max_iter: int, tol: float
 ) -> Map:
-    """Kruskal's scaling by majorisation: disparities by isotonic regression of the distances, then a step of Guttman's
-    towards them, and again. A weight of 3 is three items in one place, but for the order of dissimilarities that are 0.
+    """Kruskal's scaling by majorisation: disparities by isotonic regression of the distances, then a Guttman step towards them, repeated. A weight of 3 equals
+    three items in one place, except in the order of dissimilarities that are 0.
 
-    Ends where stress-1 falls by less than ``tol``.
+    Ends when stress-1 falls by less than ``tol``.
     """
     shares = np.ones(len(positions)) if weights is None else weights
     first, second = np.triu_indices(len(positions), 1)
@@ -62,7 +62,7 @@ def _disparities(dissimilarities: _Floats, positions: _Floats, pairs: _Floats) -
 
 
 def _stress(distances: _Floats, disparities: _Floats, pairs: _Floats) -> float:
-    """Kruskal's stress-1 of the map that is scaled for the best."""
+    """Kruskal's stress-1 of the map at its best scale."""
     squares, targets = float(pairs @ np.square(distances)), float(pairs @ np.square(disparities))
     if squares == 0.0 or targets == 0.0:
         return 0.0 if squares == targets else 1.0

@@ -1,4 +1,4 @@
-"""What a report is made of: sections with words and tables, and figures that the script of reports draws from numbers in the page."""
+"""The parts of a report: sections with words and tables, and figures that the report's script draws from numbers in the page."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rows(numbers: NDArray[Any]) -> str:
 
 
 def labels(of: NDArray[Any]) -> str:
-    """Clusters; none for those below 0 and those that do not fit."""
+    """Clusters; none for numbers below 0 or out of range."""
     return _packed(np.where((of < 0) | (of >= _NO_LABEL), _NO_LABEL, of).astype("<u2"))
 
 
@@ -45,7 +45,7 @@ def shares(of: NDArray[np.float64]) -> str:
 
 
 def figure(value: Any) -> str:
-    """A number as people read it, a name as it is."""
+    """A number formatted for people, a name unchanged."""
     if isinstance(value, (bool, np.bool_)):
         return "yes" if value else "no"
     if isinstance(value, (int, np.integer)):
@@ -56,7 +56,7 @@ def figure(value: Any) -> str:
 
 
 class Page:
-    """A report under construction. Texts are texts: whatever a name contains, it becomes no markup."""
+    """A report under construction. Texts are escaped, so a name never becomes markup."""
 
     def __init__(self, headline: str, lead: str) -> None:
         self.headline, self.lead = headline, lead
@@ -64,19 +64,19 @@ class Page:
         self._figures: dict[str, Any] = {}
 
     def tiles(self, found: Iterable[tuple[str, Any]]) -> None:
-        """Figures in large letters under their names."""
+        """Figures in large letters below their names."""
         drawn = "".join(f'<div><dt>{html.escape(name)}</dt><dd class="big">{html.escape(figure(value))}</dd></div>' for name, value in found)
         self._parts.append(f'<dl class="tiles" aria-label="The result in figures">{drawn}</dl>')
 
     def section(self, place: str, title: str, note: str, *content: str) -> None:
-        """A part under a title, with a note below that; ``place`` is the beginning of its element's name."""
+        """A titled part with a note; ``place`` is the prefix of its element's id."""
         below = f'<p class="note">{html.escape(note)}</p>' if note else ""
         self._parts.append(
             f'<section class="card" aria-labelledby="{place}-title"><div class="head"><div><h2 id="{place}-title">{html.escape(title)}</h2>{below}</div></div>{"".join(content)}</section>'
         )
 
     def figure(self, place: str, drawn: dict[str, Any]) -> str:
-        """A figure as the script draws it; what is returned is its place in the page."""
+        """A figure as the script draws it; returns its place in the page."""
         self._figures[place] = drawn
         return f'<div class="figure" id="{place}"></div>'
 
@@ -86,7 +86,7 @@ class Page:
 
 
 def table(place: str, label: str, head: Sequence[str], body: Iterable[tuple[int | None, Sequence[Any]]]) -> str:
-    """A table with heads that sort it. A row that stands for a cluster has its number, and the cluster's colour before its first cell."""
+    """A table with headers that sort it. A row for a cluster has its number, and the cluster's colour before its first cell."""
     lines = []
     for cluster, cells in body:
         first, *others = (html.escape(figure(cell)) for cell in cells)
@@ -110,7 +110,7 @@ def facts(found: Sequence[tuple[str, Any]]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON has them; one that is not finite is left out."""
+    """Numbers in JSON; a number that is not finite is left out."""
     if isinstance(value, dict):
         return {name: _plain(entry) for name, entry in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):

@@ -1,4 +1,4 @@
-"""Progress on standard error, and how it goes together with a callback of the user's."""
+"""Progress on standard error, combined with the user's callback."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Callback = Callable[[Progress], object]
 
 
 class _Line:
-    """One line that is written over on a terminal; elsewhere a line for each tenth."""
+    """One line that is overwritten on a terminal; elsewhere a line for each tenth."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -44,7 +44,7 @@ class _Line:
 
 
 class _Bar:
-    """One bar in a notebook, which is drawn again where it is."""
+    """One bar in a notebook, redrawn in place."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -72,13 +72,13 @@ class _Bar:
 
 
 def _is_notebook() -> bool:
-    """Whether this is a kernel of a notebook. IPython is there only if somebody has imported it."""
+    """Whether this is a notebook's kernel. IPython is present only if the program has imported it."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return shell is not None and getattr(shell, "kernel", None) is not None
 
 
 class Run(NamedTuple):
-    """The request of an estimator to the native half, beside its data."""
+    """The request of an estimator to the Rust extension, beside its data."""
 
     #: As JSON.
     parameters: str
@@ -88,7 +88,7 @@ class Run(NamedTuple):
 
 
 class Watch:
-    """The callbacks of a run: the line or bar if there is to be one, then the user's callback. To be used with ``with``."""
+    """The callbacks of a run: the line or bar if there is one, then the user's callback. Use it in a ``with`` statement."""
 
     def __init__(self, name: str, verbose: object, callback: object, checkpoint: Any = None) -> None:
         ranks = getattr(RANK, "size", None)

@@ -1,6 +1,6 @@
-"""Public data sets: where they are, known facts about them, and how their files are read.
+"""Public data sets: their addresses, known facts about them, and the readers of their files.
 
-A file is compared with the known facts about its set before it is used. Most have no checksum, and some networks answer with a page of their own.
+Lehr compares a file with the known facts about its set before it uses the file. Most files have no checksum, and some networks answer with a page of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from lehr._download import fetch
 
 
 class Known(NamedTuple):
-    """A file with a checksum: tables with commas, one below the other, each the file itself or a part of it with a name."""
+    """A file with a checksum: tables with commas, concatenated, each the file itself or a named part of it."""
 
     url: str
     file: str
@@ -32,7 +32,7 @@ class Known(NamedTuple):
 
 
 class Sipu(NamedTuple):
-    """A set of https://cs.uef.fi/sipu/datasets: one file, the labels in its last column where there are any."""
+    """A set of https://cs.uef.fi/sipu/datasets: one file, with labels in the last column if there are any."""
 
     file: str
     rows: int
@@ -120,7 +120,7 @@ def table(
     delimiter: str | None = None,
     converters: Mapping[int | str, Callable[[str], Any]] | None = None,
 ) -> NDArray[np.float64]:
-    """The numbers of a text, packed or not, or of the part with this name in a zip file."""
+    """The numbers of a text, packed or not, or of the named part of a zip file."""
     expected = f"{rows} rows of {columns} columns"
     try:
         if path.suffix == ".zip":
@@ -142,14 +142,14 @@ def tables(
     verbose: bool | int,
     converters: Mapping[int | str, Callable[[str], Any]] | None = None,
 ) -> NDArray[np.float64]:
-    """The tables of a file with a checksum, brought if it is not there."""
+    """The tables of a file with a checksum, downloaded if it is missing."""
     path = fetch(known.url if url is None else url, sha256=known.sha256, name=known.file, folder=folder, verbose=verbose)
     parts = [table(path, part, rows, known.columns, delimiter=",", converters=converters) for part, rows in known.parts]
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def counted(labels: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Labels as whole numbers, which they must be."""
+    """Labels as whole numbers; other values are errors."""
     found = labels.astype(np.int64)
     if (found != labels).any():
         raise OSError(f"the labels of this set are whole numbers, found {labels[found != labels][0]}")
@@ -157,7 +157,7 @@ def counted(labels: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def from_zero(labels: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Labels that are counted from 1, counted from 0 as everywhere here."""
+    """Labels that start at 1, shifted to start at 0."""
     return counted(labels) - 1
 
 

@@ -1,4 +1,4 @@
-"""Fitted estimators as reports: the rows by cluster, the clusters, how they came about."""
+"""Fitted estimators as reports: the rows by cluster, the clusters, and their history."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ class ShownMixin:
         Parameters
         ----------
         X : array-like, table, sparse matrix or Fingerprints, default=None
-            The rows to draw, as for ``predict``: most estimators do not keep those that were fitted. With ``metric="precomputed"`` the dissimilarities of the
-            fitted items. ``None``: the model without its rows; :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` show their fitted items all the same.
+            The rows to draw, as for ``predict``: most estimators do not keep the fitted rows. With ``metric="precomputed"``, the dissimilarities of the fitted
+            items. ``None``: the model without its rows; :class:`SMACOF`, :class:`GTM` and :class:`PairwiseClustering` show their fitted items even so.
         table : table of pandas, Polars or Arrow, dict of columns, or array-like, default=None
-            Columns of the same rows to see and to colour by: numbers, texts, dates, with gaps or without. ``None``: those of ``X``.
+            Columns of the same rows to show and to colour by: numbers, texts, dates, with gaps or without. ``None``: those of ``X``.
         labels : array-like of shape (n_samples,), default=None
-            The cluster of each row, -1 for none. ``None``: those of ``predict(X)``.
+            The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
         names : sequence, default=None
             Names of the rows. ``None``: their numbers, from 0.
         height : int, default=720
-            Of the frame in the notebook, in pixels.
+            The height of the frame in the notebook, in pixels.
 
         Returns
         -------
@@ -65,9 +65,9 @@ class ShownMixin:
         Raises
         ------
         NotFittedError
-            If it has not been fitted.
+            If the estimator has not been fitted.
         ValueError
-            If the table, the labels or the names are of other rows.
+            If the table, the labels or the names belong to other rows.
 
         Examples
         --------
@@ -146,7 +146,7 @@ def _length(rows: Any) -> int:
 
 
 def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> NDArray[Any] | None:
-    """The cluster of each row; nothing where there are no clusters."""
+    """The cluster of each row; nothing if there are no clusters."""
     if labels is not None:
         told = np.asarray(labels)
         if told.ndim != 1 or told.dtype.kind not in "iu":
@@ -161,7 +161,7 @@ def _labels(model: Any, rows: Any, labels: ArrayLike | None, is_given: bool) -> 
 
 
 def _numbers(model: Any, rows: Any, X: Any) -> tuple[Any, Columns | None]:
-    """Rows of numbers, and the columns to see."""
+    """Rows of numbers, and the columns to show."""
     if isinstance(rows, Fingerprints):
         return csr_array(unpacked(rows.packed(), rows.n_bits)).astype(np.float64), None
     if isinstance(rows, Sequences):
@@ -192,7 +192,7 @@ def _headline(model: Any, points: _Points) -> str:
 
 
 def _groups(model: Any) -> tuple[int, str]:
-    """How many groups a clustering or a mixture has, and what they are called."""
+    """The number of groups of a clustering or a mixture, and the name for them."""
     if hasattr(model, "means_"):
         return len(model.means_), "components"
     return int(model.n_clusters_), "clusters"
@@ -248,7 +248,7 @@ def _columns(model: Any, points: _Points) -> list[dict[str, Any]]:
 
 
 def _date(seconds: float) -> str:
-    """A time as people read it: a day, with the time of day where it has one."""
+    """A formatted time: a day, with the time of day if it has one."""
     if not np.isfinite(seconds):
         return ""
     text = str(np.datetime64(round(seconds), "s"))
@@ -256,14 +256,14 @@ def _date(seconds: float) -> str:
 
 
 def _marks(model: Any, points: _Points) -> list[str]:
-    """A few words on each cluster: the columns that set it apart."""
+    """A short description of each cluster: the columns that set it apart."""
     if not isinstance(model, ExplainedMixin) or points.X is None or points.columns is None or points.labels is None:
         return []
     return [portrait.name for portrait in model.explain(points.X, table=points.table, labels=points.labels)]
 
 
 def _layouts(model: Any, points: _Points) -> list[dict[str, Any]]:
-    """Where rows are drawn beside the plane of two columns: on a map, or on their principal axes."""
+    """The positions of rows other than the plane of two columns: on a map, or on their principal axes."""
     drawn = points.drawn
     if points.places is not None:
         places = np.asarray(points.places)[drawn, :3]
@@ -310,7 +310,7 @@ def _layout(key: str, names: list[str], places: NDArray[Any], **beyond: Any) -> 
 
 
 def _ground(model: Any) -> dict[str, Any]:
-    """How much a topographic map is stretched at each node, as shades below the rows."""
+    """The stretch of a topographic map at each node, as shades below the rows."""
     side, width = model.n_nodes_, model.embedding_.shape[1]
     if width > 2:
         return {"title": "topographic map"}
@@ -370,7 +370,7 @@ def _draw_dissimilarities(page: _page.Page, model: Any, points: _Points) -> None
 
 
 def _brightest(means: NDArray[np.float64]) -> tuple[float, float | None]:
-    """The mean that is drawn brightest, and the largest where some go beyond: one far item would leave every other cell one dark shade."""
+    """The mean that is drawn brightest, and the largest if some exceed it: one far item would make every other cell equally dark."""
     known = np.sort(means[np.isfinite(means)])
     if not len(known):
         return 0.0, None
@@ -431,7 +431,7 @@ def _list_outliers(page: _page.Page, model: Any, points: _Points) -> None:
 
 
 def _draw_course(page: _page.Page, model: Any) -> None:
-    """How the result came about."""
+    """The history of the result."""
     history: Any = getattr(model, "history_", None)
     names = history.dtype.names or () if history is not None else ()
     drawn: dict[str, Any] | None = None
@@ -463,7 +463,7 @@ def _line(title: str, across: str, x: NDArray[Any], y: NDArray[Any], **how: Any)
 
 
 def _draw_map(page: _page.Page, model: Any) -> None:
-    """The columns across a topographic map, or the Shepard diagram of a scaling."""
+    """The columns across a topographic map, or the Shepard diagram of a map."""
     if hasattr(model, "shepard_"):
         counts = np.asarray(model.shepard_["counts"])
         ends = [model.shepard_["largest_distance"], model.shepard_["largest_dissimilarity"]]
@@ -482,7 +482,7 @@ def _draw_map(page: _page.Page, model: Any) -> None:
 
 
 def _short(value: Any) -> Any:
-    """A parameter in a line."""
+    """A parameter on one line."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return "none" if value is None else value
     text = " ".join(repr(value).split())

@@ -1,4 +1,4 @@
-"""Starts of k-means that are drawn as scikit-learn draws them."""
+"""Starts of k-means, drawn as scikit-learn draws them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def as_matrix(rows: Any) -> Any:
 
 
 def rows_of(rows: Any) -> int:
-    """How many rows there are; of sparse ones there is no length."""
+    """The number of rows; sparse rows have no ``len``."""
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 

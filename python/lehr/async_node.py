@@ -1,4 +1,4 @@
-"""Services of a node, asked from asyncio: :class:`AsyncNode`, with the methods of :class:`lehr.node.Node`."""
+"""Services of a node, called from asyncio: :class:`AsyncNode`, with the methods of :class:`lehr.node.Node`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __dir__ = listed(__all__)
 
 
 class AsyncNode(_Client):
-    """The same for asyncio: each method of :class:`Node` that asks is awaited here.
+    """The asyncio version of :class:`Node`: await each method that calls the node.
 
     Parameters
     ----------
@@ -47,11 +47,11 @@ class AsyncNode(_Client):
     token : str or None, default=None
         The token that the node's policy asks for.
     timeout : float, default=30.0
-        Seconds that an answer may take.
+        The longest wait for an answer, in seconds.
     verify : bool or str, default=True
-        As for :class:`Node`.
+        The same as for :class:`Node`.
     cert : str or tuple of str or None, default=None
-        As for :class:`Node`.
+        The same as for :class:`Node`.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class AsyncNode(_Client):
         await self.close()
 
     async def close(self) -> None:
-        """End the connection.
+        """Close the connection.
 
         Returns
         -------
@@ -112,7 +112,7 @@ class AsyncNode(_Client):
         Returns
         -------
         services : list of dict
-            Of each its ``"path"``, ``"contract"``, ``"version"`` and ``"phase"``.
+            A dictionary for each service: ``"path"``, ``"contract"``, ``"version"`` and ``"phase"``.
 
         Examples
         --------
@@ -128,7 +128,7 @@ class AsyncNode(_Client):
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
 
         Returns
         -------
@@ -149,9 +149,9 @@ class AsyncNode(_Client):
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
         operation : str
-            Its name in the contract.
+            The name of the operation in the contract.
         body : Any, default=None
             The fields of the request.
 
@@ -173,18 +173,18 @@ class AsyncNode(_Client):
         return await self._ask(_operation(path, operation, body))
 
     async def submit(self, path: str, operation: str, body: Any = None, *, key: str | None = None) -> Any:
-        """Any operation of a service, as :meth:`Node.submit` sends it.
+        """Call any operation of a service, as :meth:`Node.submit` does.
 
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
         operation : str
-            Its name in the contract.
+            The name of the operation in the contract.
         body : Any, default=None
             The fields of the request.
         key : str or None, default=None
-            The same order with the same key is done once.
+            The node executes an order with the same key only once.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class AsyncNode(_Client):
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
 
         Returns
         -------
@@ -228,7 +228,7 @@ class AsyncNode(_Client):
     async def upload(
         self, source: Any, name: str, *, format: str | None = None, replace: bool = False, path: str = "/datasets", **options: Any
     ) -> dict[str, Any]:
-        """Bring data into the data sets of the node, as :meth:`Node.upload` does.
+        """Upload data to the data sets of the node, as :meth:`Node.upload` does.
 
         Parameters
         ----------
@@ -237,9 +237,9 @@ class AsyncNode(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            The format of the data, where neither name nor kind says it.
+            The format of the data, if neither name nor type shows it.
         replace : bool, default=False
-            Whether a data set of that name may be there, and is replaced.
+            Whether to replace a data set of that name.
         path : str, default="/datasets"
             The service of data sets.
         **options : Any
@@ -271,7 +271,7 @@ class AsyncNode(_Client):
         Returns
         -------
         columns : dict of ndarray
-            By name.
+            Columns by name.
 
         Examples
         --------
@@ -288,7 +288,7 @@ class AsyncNode(_Client):
     async def run(
         self, path: str, data: str | Mapping[str, str], *, output: str | None = None, key: str | None = None, **options: Any
     ) -> AsyncJob:
-        """Order a job of a method, as :meth:`Node.run` does.
+        """Start a job of a method, as :meth:`Node.run` does.
 
         Parameters
         ----------
@@ -301,12 +301,12 @@ class AsyncNode(_Client):
         key : str or None, default=None
             The same order with the same key is one job.
         **options : Any
-            The method's.
+            The method's options.
 
         Returns
         -------
         job : AsyncJob
-            To be waited for.
+            The job, to wait for.
 
         Examples
         --------
@@ -322,19 +322,19 @@ class AsyncNode(_Client):
         return AsyncJob(self, path, await self._ask(_run(path, data, options, output, key)))
 
     async def watch(self, path: str, **wishes: Any) -> AsyncIterator[Event]:
-        """The state of a service, and its changes as they come, as :meth:`Node.watch` tells them.
+        """The state of a service, and its changes as they come, as :meth:`Node.watch` yields them.
 
         Parameters
         ----------
         path : str
             The service.
         **wishes : Any
-            As for :meth:`Node.watch`.
+            The same as for :meth:`Node.watch`.
 
         Returns
         -------
         events : asynchronous iterator of Event
-            Without an end, unless the service ends or ``count`` is reached.
+            Events without an end, unless the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -365,12 +365,12 @@ class AsyncNode(_Client):
 
 
 class AsyncJob:
-    """A job of a method on a node, as :meth:`AsyncNode.run` gives it.
+    """A job of a method on a node, as :meth:`AsyncNode.run` returns it.
 
     Parameters
     ----------
     node : AsyncNode
-        Where it is.
+        The node that runs it.
     path : str
         The method's service.
     id : str
@@ -396,7 +396,7 @@ class AsyncJob:
         return f"AsyncJob({self._node!r}, {self._path!r}, {self.id!r})"
 
     async def wait(self) -> dict[str, Any]:
-        """Wait until it has ended; ``asyncio.timeout`` bounds it, and the job goes on.
+        """Wait until the job has ended; ``asyncio.timeout`` limits the wait, and the job continues.
 
         Returns
         -------
@@ -420,12 +420,12 @@ class AsyncJob:
         Parameters
         ----------
         name : str
-            Which.
+            The name of the result.
 
         Returns
         -------
         columns : dict of ndarray
-            By name.
+            Columns by name.
 
         Examples
         --------
@@ -439,7 +439,7 @@ class AsyncJob:
         Returns
         -------
         estimator
-            Fitted.
+            A fitted estimator.
 
         Examples
         --------
@@ -448,7 +448,7 @@ class AsyncJob:
         return await self._node._ask(_model(self._path, self.id))
 
     async def cancel(self) -> None:
-        """End it without a result.
+        """Cancel the job; it has no result.
 
         Returns
         -------

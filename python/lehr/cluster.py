@@ -1,7 +1,7 @@
-"""Clustering by deterministic annealing: of points, and of items that know each other by their dissimilarities.
+"""Clustering by deterministic annealing: of points, and of items given by their dissimilarities.
 
-Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance says so, again and again as the temperature falls. Therefore you
-choose no starting centres, need no restarts, and get the same result each time.
+Annealing begins with one cluster at a high temperature. Clusters divide when their own covariance shows an instability, again and again as the temperature
+falls. Therefore you choose no starting centres, need no restarts, and get the same result each time.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ class _Annealed(ShownMixin, SavedMixin):
 
     @property
     def n_clusters_(self) -> int:
-        """How many clusters were found."""
+        """The number of clusters."""
         return len(self.clusters_)
 
     def plot_tree(self, *, ax: Any = None) -> Any:
-        """Which cluster divided at which temperature. See :func:`lehr.plot.annealing_tree`.
+        """The tree of divisions: each cluster's division and its temperature. See :func:`lehr.plot.annealing_tree`.
 
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------
@@ -84,91 +84,93 @@ class _Annealed(ShownMixin, SavedMixin):
 class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
-    Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. The centre divides when its own covariance
-    says so, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most clusters with a valley in the
-    density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the alternatives.
+    Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. A centre divides when its cluster's
+    covariance shows an instability, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most
+    clusters with a valley in the density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the
+    alternatives.
 
-    Columns should be in comparable units: put a ``StandardScaler`` before it where they are not.
+    Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None``: the number is chosen by the valleys between groups; with ``stop_temperature`` or
-        ``stop_length`` as many as there are at that temperature. With ``n_clusters`` and one of those, the one reached first ends the growth: there may be
-        fewer.
+        The number of clusters, at least 1. ``None``: Lehr chooses the number by the valleys between groups; with ``stop_temperature`` or ``stop_length``, by
+        that temperature. With ``n_clusters`` and one of those, the one reached first ends the growth: there may be fewer.
     stop_temperature : float, default=None
-        Where cooling ends, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
+        The final temperature, in the squared unit of ``X``: memberships are ``exp(-d**2 / T)``.
     stop_length : float, default=None
-        The same said as a length, ``sqrt(T / 2)``, in the unit of ``X``; not together with ``stop_temperature``.
+        The final temperature as a length, ``sqrt(T / 2)``, in the unit of ``X``; excludes ``stop_temperature``.
     max_clusters : int, default=None
-        The most clusters where ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says where there may be more.
+        The largest number of clusters, if ``n_clusters`` is not given. ``None`` means as many as the rows allow. A warning says if there may be more.
     outlier_radius : float, default=None
         A radius, above 0: rows farther than it from every centre are in no cluster. They are labelled -1 and move no centre. ``None``: every row is in a
         cluster.
     cooling : float, default=0.95
-        The temperature over the one before, 0.5 to 0.999.
+        The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-4
         A fixed point is reached when no squared move of a centre exceeds this share of the temperature, 1e-12 to 1e-2.
     overshoot : float, default=1.5
-        One branch of the finish grows to so many times ``n_clusters`` and merges back, 1 to 4.
+        One branch of the refinement grows to this many times ``n_clusters`` and merges back, 1 to 4.
     patience : int, default=4
-        Swaps tried without success before the run ends, in multiples of the number of clusters; 0 for no swaps. Where a first look improves nothing, a number above 4 has the run search on as elsewhere. Without effect
-        with an outlier radius, where no swaps are tried.
+        The number of unsuccessful swaps that ends the run, in multiples of the number of clusters; 0 for no swaps. With a number above 4, the run continues
+        even if a first look improves nothing. It has no effect with an outlier radius, where no swaps are tried.
     exact : bool, default=False
-        Anneal all rows. By default 5,000 rows of numbers or more, in up to 16 columns, are annealed as a summary of some thousand weighted points. Then they are
-        refined over all rows. This is many times as fast, and you most often get the same clusters. Without effect if you give a final temperature or an outlier
-        radius, because all rows are annealed then.
+        Anneal all rows instead of a summary. By default, Lehr anneals a summary of some thousand weighted points for 5,000 numeric rows or more, in up to 16
+        columns. Then it refines the result over all rows. This is many times faster, and you most often get the same clusters. It has no effect if you give a
+        final temperature or an outlier radius, because all rows are annealed then.
     precision : {'double', 'single'}, default='double'
-        In which rows are kept while annealing. Single takes half the memory and is faster; labels and centres are made in double precision either way.
+        The precision of rows while annealing. Single precision takes half the memory and is faster; labels and centres are computed in double precision either
+        way.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result.
+        The random seed, which only breaks ties. ``None`` means 0, so the same call gives you the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. Any number gives the same result, to the last bit.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each temperature, in the thread that called ``fit``; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        Weighted means, in the unit of ``X``, float32 if that is. Clusters are numbered by falling weight.
+        Weighted means, in the unit of ``X``, float32 if ``X`` is float32. Clusters are numbered by decreasing weight.
     n_clusters_ : int
-        How many there are.
+        The number of clusters.
     labels_ : ndarray of shape (n_samples,), int32
         The cluster of each sample; -1 for a sample outside the outlier radius. If you ended the run at a temperature, centres have moved to the means of these rows.
         Therefore ``predict`` may give a row on a border to another.
     probabilities_ : ndarray of shape (n_samples,)
-        The share of each row in its cluster at ``temperature_``, the last before hard assignment. Don't use it as a measure of certainty, because it is mostly near
-        1 there. Of a row with label -1 the share of noise. :meth:`predict_proba` gives the shares in all clusters.
+        The membership of each row in its cluster at ``temperature_``, the last before hard assignment. Don't use it as confidence, because it is mostly near 1
+        there. For a row with label -1, the share of noise. :meth:`predict_proba` gives the memberships in all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        Weighted sum of squared distances, in the squared unit of ``X``; with an outlier radius of the rows that are in clusters.
+        Weighted sum of squared distances, in the squared unit of ``X``; with an outlier radius, over the rows that are in clusters.
     free_energy_ : float
-        At the last temperature.
+        The free energy at the last temperature.
     temperature_ : float
-        The last soft temperature.
+        The last temperature before hard assignment.
     critical_temperature_ : float
         The temperature below which one cluster is unstable: twice the leading eigenvalue of the covariance.
     history_ : structured ndarray
         One row for each temperature: ``temperature``, ``n_clusters``, ``free_energy``, ``mean_cost``, ``information``, ``softness``, ``sweeps``,
-        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` that of rows and clusters about each other
-        in nats. ``softness`` is the mean of 1 less the largest membership, ``sweeps`` counts passes over the rows. ``max_move`` is the largest squared move of a
-        centre in the last pass, over the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures fall while clusters
-        divide, for a while beyond the number that is kept unless clusters lie far apart. Then they fall a second time, from where that number was, without
-        divisions, and ``next_critical`` is 0.
+        ``max_move``, ``next_critical``. ``mean_cost`` is the mean squared distance under the memberships, ``information`` the mutual information of rows and
+        clusters in nats. ``softness`` is the mean of 1 less the largest membership, ``sweeps`` counts passes over the rows. ``max_move`` is the largest squared
+        move of a centre in the last pass, over the temperature. ``next_critical`` is the highest temperature at which a cluster divides. Temperatures fall
+        while clusters divide, and for a while beyond the final number unless clusters lie far apart. Then they fall a second time, from the temperature of that
+        number, without divisions, and ``next_critical`` is 0.
     splits_ : structured ndarray
-        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it. ``parent`` is
-        the cluster that divided, by its number then, which is none of ``labels_``.
+        One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it.
+        ``parent`` is the cluster that divided, by its number at that time, which is none of ``labels_``.
     candidates_ : structured ndarray or None
-        If you gave no number, the numbers that were compared. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more probable
-        the rows are with a valley between the two neighbours that are separated least, in nats; 6 are needed. ``division`` is the same for a valley within a
+        If you gave no number, the numbers that Lehr compared. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more
+        probable the rows are with a valley between the two least separated neighbours, in nats; 6 are needed. ``division`` is the same for a valley within a
         cluster. The other fields are ``n_clusters`` and ``is_separated``.
     choice_ : str or None
-        Why this number was chosen, in a sentence; ``None`` where ``n_clusters`` or a final temperature was given.
+        The reason for this number, in a sentence; ``None`` if ``n_clusters`` or a final temperature was given.
     n_iter_ : int
         Passes over the rows.
     n_features_in_ : int
@@ -261,14 +263,15 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros. If yours are in another format than CSR,
-            or have a column twice in a row, Lehr makes a copy in CSR with their sum. You get the clusters of the same rows with their zeros.
-            :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
+            float64 or float32, in C or Fortran order: read without a copy. SciPy's sparse rows are kept without their zeros. If yours are in another format
+            than CSR, or have a column twice in a row, Lehr makes a CSR copy with the sums. You get the same clusters as for dense rows.
+            :class:`~lehr.Fingerprints` are rows of 0 and 1, kept and computed as bits.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Only the choice of the number of clusters looks at
-            rows too. Weights have no unit there, so they count as so many rows as would know their mean as well.
+            0 or more. A weight of 3 equals the row three times; a row of weight 0 has no influence but gets a label. Only the choice of the number of clusters
+            depends on the number of rows too. Weights have no unit there, so Lehr counts the number of equally weighted rows that would know their mean as
+            well.
 
         Returns
         -------
@@ -277,11 +280,11 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be.
+            For invalid data or parameters.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
         KeyboardInterrupt
-            After Ctrl-C, within a second.
+            If the user presses Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -318,20 +321,21 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The share of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
+        """The membership of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
 
-        Don't read it as confidence, because most shares are near 0 or 1: ``temperature_`` is the last one before hard assignment. :class:`DAGaussianMixture` says
-        how certain a label is.
+        Don't read it as confidence, because most memberships are near 0 or 1: ``temperature_`` is the last one before hard assignment.
+        :class:`DAGaussianMixture` says how certain a label is.
 
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted.
+            Rows, in the units of the fitted data.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is. Each row adds up to 1; with an outlier radius to 1 less the share of noise, ``0.1 * exp(-outlier_radius**2 / temperature_)`` over the same sum.
+            float32 if ``X`` is float32. Each row adds up to 1; with an outlier radius, to 1 less the share of noise, ``0.1 * exp(-outlier_radius**2 /
+            temperature_)`` over the same sum.
 
         Examples
         --------
@@ -355,7 +359,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         return as_given(shares[:, : len(self.cluster_centers_)], rows)
 
     def _differences(self, rows: Any) -> NDArray[np.float64]:
-        """The distance of each row to each centre, by differences."""
+        """The distance of each row to each centre, computed from differences."""
         centers = self.cluster_centers_.astype(np.float64, copy=False)
         if has_gaps(rows):
             return np.sqrt(squares_with_gaps(rows, centers))
@@ -378,69 +382,70 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
 
 class PairwiseClustering(ItemsMixin, _Annealed):
-    """Clusters of items that know each other by their dissimilarities.
+    """Clusters of items given by their dissimilarities.
 
-    Hofmann and Buhmann's mean field, annealed: no points, no metric, and pairs may be missing. On squared Euclidean distances it finds the clusters that
-    :class:`DAClustering` finds. Dissimilarities are used as they are given; their squares have other clusters.
+    Hofmann and Buhmann's mean field, annealed: it needs no points and no metric, and pairs may be missing. On squared Euclidean distances it finds the clusters
+    that :class:`DAClustering` finds. Dissimilarities are used as they are given; squaring them changes the clusters.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        How many clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` as many as there
-        are at that. With both, the one reached first ends the growth: there may be fewer.
+        The number of clusters, at least 1. ``None``: the number that lasts over the widest range of temperatures, or with ``stop_temperature`` the number at
+        that temperature. With both, the one reached first ends the growth: there may be fewer.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so only up
-        to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
-        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
-        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so
+        only up to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances``
+        takes; a function is called with two rows.
     metric_params : dict, default=None
-        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
+        Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     stop_temperature : float, default=None
-        Where cooling ends, in the unit of the dissimilarities.
+        The final temperature, in the unit of the dissimilarities.
     max_clusters : int, default=None
-        The most clusters where ``n_clusters`` is not given. ``None`` means 20, or as many as items with a final temperature.
+        The largest number of clusters, if ``n_clusters`` is not given. ``None`` means 20, or with a final temperature as many as items.
     cooling : float, default=0.95
-        The temperature over the one before, 0.5 to 0.999.
+        The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-3
         A fixed point is reached when no field moves by more than this share of the temperature, 1e-12 to 0.1.
     overshoot : float, default=1.5
-        Components at most over clusters wanted, 1 to 4; surplus ones are merged again.
+        The largest number of components over the number of clusters, 1 to 4; surplus components are merged again.
     random_state : int, RandomState instance or None, default=None
-        For the directions that eigenvectors are looked for from. ``None`` is 0.
+        The random seed for the start of the eigenvector search. ``None`` means 0.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. The result does not depend on it.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each temperature; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each temperature; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each item. Clusters are numbered by falling weight.
+        The cluster of each item. Clusters are numbered by decreasing weight.
     n_clusters_ : int
-        How many there are.
+        The number of clusters.
     probabilities_ : ndarray of shape (n_samples,)
-        The share of each item in its cluster at ``temperature_``, the last before hard assignment. Don't use it as a measure of certainty, because it is mostly near
-        1 there.
+        The membership of each item in its cluster at ``temperature_``, the last before hard assignment. Don't use it as confidence, because it is mostly near 1
+        there.
     cost_ : float
-        Half the sum over clusters of their weight times the mean dissimilarity within.
+        Half the sum over clusters of their weight times the mean dissimilarity within them.
     medoid_indices_ : ndarray of shape (n_clusters,)
-        The item of each cluster whose mean dissimilarity to the cluster is least.
+        The item of each cluster with the least mean dissimilarity to the cluster.
     representatives_ : ndarray of shape (n_clusters, 3)
-        Items that stand for a cluster's inner, middle and outer parts.
+        Items that represent a cluster's inner, middle and outer parts.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_
-        As those of :class:`DAClustering`; temperatures in the unit of the dissimilarities.
+        The same as for :class:`DAClustering`; temperatures are in the unit of the dissimilarities.
     plateaus_ : structured ndarray or None
-        Where the number was not given, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
+        If you gave no number, the range of temperatures of each number: ``n_clusters``, ``from_temperature``, ``to_temperature``.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     is_damped_ : bool
-        Whether sweeps were damped, because dissimilarities that are no distances made them swing.
+        Whether iterations were damped, because non-metric dissimilarities made them oscillate.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -514,10 +519,10 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is three items that are 0 apart. Only the number of clusters that is found without ``n_clusters`` looks at items
-            too: two a cluster at least, however heavy.
+            0 or more. A weight of 3 equals three items at distance 0. Only the number of clusters that is found without ``n_clusters`` depends on the number of
+            items too: at least two for each cluster, however heavy.
 
         Returns
         -------
@@ -526,9 +531,9 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the first ten are named), and for parameters that cannot be.
+            For dissimilarities that are not symmetric, negative or not 0 on the diagonal (the message names the first ten), and for invalid parameters.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
 
         Examples
         --------
@@ -560,14 +565,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Give new items a cluster: the one whose field is least.
+        """Predict the cluster of new items: the one with the least field.
 
         The field of an item in a cluster is its mean dissimilarity to the members less half the mean among them.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the items that were fitted (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+            Dissimilarities to the fitted items (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
 
         Returns
         -------
@@ -576,7 +581,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         Raises
         ------
         ValueError
-            If nothing is known of an item.
+            If an item has no known dissimilarity.
 
         Examples
         --------
@@ -588,14 +593,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return np.argmin(self._fields(X, "predict"), axis=1).astype(np.int32)
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The weighted sum over items of their least field, less than 0: greater is better. Of the items that were fitted it is ``-cost_``.
+        """The negative weighted sum of the items' least fields: greater is better. For the fitted items it is ``-cost_``.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            As for :meth:`predict`.
+            The same as for :meth:`predict`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
             One for each item.
 
@@ -615,7 +620,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         return -float(np.sum(least) if item_weights is None else np.dot(least, item_weights))
 
     def _fields(self, X: ArrayLike, asked: str) -> NDArray[np.float64]:
-        """The field of each item in each cluster; infinite in one of which nothing is known."""
+        """The field of each item in each cluster; infinite where no dissimilarity is known."""
         check_is_fitted(self)
         to_fitted = self._to_others(self._validated(X, reset=False), self._fit_X, asked)
         item_weights = np.ones(len(self.labels_)) if self._weights is None else self._weights
@@ -630,14 +635,14 @@ class PairwiseClustering(ItemsMixin, _Annealed):
             return np.where(known > 0, sums / known - 0.5 * self.clusters_["mean_within"], np.inf)
 
     def plot(self, dissimilarities: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """Dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+        """A heat map of the dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
 
         Parameters
         ----------
         dissimilarities : array-like of shape (n_samples, n_samples), default=None
-            Of the items that were fitted. ``None``: computed of the rows that were fitted; for ``metric='precomputed'`` they have to be given.
+            Dissimilarities of the fitted items. ``None``: computed from the fitted rows; for ``metric='precomputed'`` you must pass them.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------

@@ -1,7 +1,7 @@
 """Small real data sets inside the package (``load_*``), and larger ones from their public sources (``fetch_*``).
 
-Where each of the small ones comes from and under which terms: the folder ``datasets`` of the source. The larger ones say it where they are described. Lehr brings a
-file once (:func:`fetch`), and compares its content with the known facts about the set. So you notice if a network sent a page in its place.
+The folder ``datasets`` of the source names the origin and terms of each small one. The larger ones name them in their descriptions. Lehr downloads a file once
+(:func:`fetch`), and compares its content with the known facts about the set. So you notice if a network sent a page in its place.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def load_iris(*, return_X_y: bool = False) -> Any:
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
 
     Returns
     -------
@@ -66,12 +66,12 @@ def load_iris(*, return_X_y: bool = False) -> Any:
 
 
 def load_wine(*, return_X_y: bool = False) -> Any:
-    """178 wines: 13 chemical measurements in units of their own.
+    """178 wines: 13 chemical measurements in different units.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
 
     Returns
     -------
@@ -93,7 +93,7 @@ def load_breast_cancer(*, return_X_y: bool = False) -> Any:
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
 
     Returns
     -------
@@ -115,7 +115,7 @@ def load_digits(*, return_X_y: bool = False) -> Any:
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
 
     Returns
     -------
@@ -137,7 +137,7 @@ def load_census_blocks() -> Any:
     Returns
     -------
     Bunch
-        ``data`` of shape (201174, 2), ``feature_names``, and ``weight``, of which a third is 0.
+        ``data`` of shape (201174, 2), ``feature_names``, and ``weight``, a third of which is 0.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def load_census_blocks() -> Any:
     >>> int(blocks.weight.sum())
     8169946
 
-    A degree of longitude is shorter than one of latitude: places are compared on the sphere, here in km, as ``lehr cluster --lonlat`` does.
+    A degree of longitude is shorter than one of latitude: compare places on the sphere, here in km, as ``lehr cluster --lonlat`` does.
 
     >>> lon, lat = np.radians(blocks.data).T
     >>> X = 6371.0088 * np.column_stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
@@ -159,7 +159,7 @@ def load_census_blocks() -> Any:
 
 
 def load_alu() -> Sequences:
-    """Human Alu repeats, not aligned: short sequences of DNA in families.
+    """Human Alu repeats, not aligned: short DNA sequences in families.
 
     Returns
     -------
@@ -175,7 +175,7 @@ def load_alu() -> Sequences:
 
 
 def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """A set of points of the clustering basic benchmark, whose clusters are known in number.
+    """A point set of the clustering basic benchmark, with a known number of clusters.
 
     Parameters
     ----------
@@ -185,28 +185,28 @@ def fetch_sipu(name: str, *, return_X_y: bool = False, url: str | None = None, f
         points of so many columns, 16). With labels there are ``'aggregation'``, ``'compound'``, ``'d31'``, ``'flame'``, ``'jain'``, ``'pathbased'``, ``'r15'``,
         ``'spiral'``.
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address of the same file. ``None``: that of the School of Computing, University of Eastern Finland.
+        Another address for the same file. ``None``: the address at the School of Computing, University of Eastern Finland.
     folder : path-like, default=None
-        Where the file is kept. ``None``: as in :func:`fetch`.
+        The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` by its authors, and ``target`` from 0, or ``None`` where the file has no labels.
+        ``data`` of shape (n, 2), or (1024, d), ``feature_names``, ``n_clusters`` by its authors, and ``target`` from 0, or ``None`` if the file has no labels.
 
     Raises
     ------
     OSError
-        If the file cannot be fetched, or is of another shape; no checksums are known.
+        If the file cannot be downloaded, or has another shape; no checksums are known.
 
     Notes
     -----
-    Published to be used and cited, under no licence that is named: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied Intelligence
-    48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each.
+    Published to be used and cited, without a named licence: P. Fränti and S. Sieranoja, "K-means properties on six clustering benchmark datasets", Applied
+    Intelligence 48, 2018, and the source that https://cs.uef.fi/sipu/datasets names for each.
 
     Examples
     --------
@@ -229,13 +229,13 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address of the same file, whose checksum is known. ``None``: that of the UCI Machine Learning Repository.
+        Another address for the same file, whose checksum is known. ``None``: the address at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        Where the file is kept. ``None``: as in :func:`fetch`.
+        The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
@@ -257,23 +257,23 @@ def fetch_letters(*, return_X_y: bool = False, url: str | None = None, folder: _
 
 
 def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """10,992 digits written with a pen by 44 people: 8 places along the stroke, from 0 to 100.
+    """10,992 digits written with a pen by 44 people: 8 points along the stroke, from 0 to 100.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address of the same file, whose checksum is known. ``None``: that of the UCI Machine Learning Repository.
+        Another address for the same file, whose checksum is known. ``None``: the address at the UCI Machine Learning Repository.
     folder : path-like, default=None
-        Where the file is kept. ``None``: as in :func:`fetch`.
+        The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 are of 30 writers, the others of 14 more.
+        ``data`` of shape (10992, 16), ``feature_names``, and ``target``: the digits. The first 7,494 are by 30 writers, the others by 14 more.
 
     Notes
     -----
@@ -290,18 +290,18 @@ def fetch_pen_digits(*, return_X_y: bool = False, url: str | None = None, folder
 
 
 def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """581,012 squares of forest, 30 m wide. There are 10 measurements of the ground in units of their own, and 44 columns of 0 and 1 for its area and its soil.
+    """581,012 squares of forest, 30 m wide. There are 10 measurements of the ground in different units, and 44 columns of 0 and 1 for its area and its soil.
 
     Parameters
     ----------
     return_X_y : bool, default=False
-        Whether to return ``(data, target)`` alone.
+        Whether to return only ``(data, target)``.
     url : str, default=None
-        Another address of the same file, whose checksum is known. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn brings too.
+        Another address for the same file, whose checksum is known. ``None``: the copy of the UCI Machine Learning Repository's file that scikit-learn uses too.
     folder : path-like, default=None
-        Where the file is kept. ``None``: as in :func:`fetch`.
+        The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
@@ -324,32 +324,32 @@ def fetch_covertype(*, return_X_y: bool = False, url: str | None = None, folder:
 
 
 def fetch_block_groups(state: str | None = None, *, url: str | None = None, folder: _Folder = None, verbose: bool | int = False) -> Any:
-    """Block groups of the US census of 2020: where their people are on average, in degrees, and how many, as weights.
+    """Block groups of the US census of 2020: their mean centre of population in degrees, and their population as weights.
 
     Parameters
     ----------
     state : str, default=None
         Two digits of a state, such as ``'18'`` for Indiana. ``None``: all of them, with the District of Columbia and Puerto Rico, 242,335 block groups.
     url : str, default=None
-        Another address of the same file. ``None``: that of the US Census Bureau.
+        Another address for the same file. ``None``: the address at the US Census Bureau.
     folder : path-like, default=None
-        Where the file is kept. ``None``: as in :func:`fetch`.
+        The folder for the file. ``None``: the same as for :func:`fetch`.
     verbose : bool, default=False
-        Whether to say on standard error how much has come.
+        Whether to show progress on standard error.
 
     Returns
     -------
     Bunch
-        ``data`` of shape (n, 2): longitude and latitude; ``feature_names``; ``weight``, of which some are 0; and ``geoid``, the block groups' codes of 12 digits.
+        ``data`` of shape (n, 2): longitude and latitude; ``feature_names``; ``weight``, some of which are 0; and ``geoid``, the block groups' 12-digit codes.
 
     Raises
     ------
     OSError
-        If the file cannot be fetched, or is none of block groups; no checksums are known.
+        If the file cannot be downloaded, or does not hold block groups; no checksums are known.
 
     Notes
     -----
-    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. Counts of small areas carry noise by intent.
+    A work of the US government, in the public domain: "Centers of Population by Block Group", 2020. The Census Bureau adds noise to counts of small areas.
 
     Examples
     --------

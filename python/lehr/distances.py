@@ -1,4 +1,4 @@
-"""Dissimilarities of all pairs: of sequences, fingerprints and rows of numbers; and the files that they are read from."""
+"""Dissimilarities of all pairs of sequences, fingerprints and numeric rows; and readers for their files."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def takes_sparse(metric: Any) -> bool:
 
 
 def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n_jobs: int | None) -> NDArray[Any]:
-    """Dissimilarities of rows to each other, or to those of ``Y``, by a metric of Lehr's or of scikit-learn's."""
+    """Dissimilarities of rows to each other, or to those of ``Y``, by one of Lehr's or scikit-learn's metrics."""
     if metric in FEATURE_METRICS and not metric_params and not issparse(X) and not issparse(Y):
         if Y is None:
             return pairwise_distances(X, metric=metric, n_jobs=n_jobs)
@@ -82,9 +82,9 @@ def of_rows(X: Any, Y: Any, metric: Any, metric_params: dict[str, Any] | None, n
 
 
 def _canonical(rows: Any) -> Any:
-    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, and places in 32 bits where these suffice.
+    """Sparse rows as scikit-learn's metrics take them: no column twice in a row, and 32-bit indices if these suffice.
 
-    Each part of a column that a row has twice would count alone.
+    Otherwise each entry of a duplicate column would count alone.
     """
     if not issparse(rows):
         return rows
@@ -98,7 +98,7 @@ def _canonical(rows: Any) -> Any:
 
 
 def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
-    """Rows as truth values, which some metrics are of."""
+    """Rows as truth values, which some metrics compare."""
     truths: NDArray[np.bool_] = rows != 0
     if not np.array_equal(truths, rows):
         _checks.warn(f"metric {metric!r} compares truth values: numbers other than 0 count as true.", DataConversionWarning)
@@ -106,7 +106,8 @@ def _truths(rows: NDArray[Any], metric: str) -> NDArray[np.bool_]:
 
 
 def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
-    """Cosine or correlation distances, row by row, so that those of a row do not depend on the other rows. A value that rounding explains is 0, such as that of a row from itself."""
+    """Cosine or correlation distances, row by row, so that a row's distances do not depend on the other rows. A value that rounding explains is 0, for example
+    the distance of a row from itself."""
     found: NDArray[np.float64] = cdist(X, Y, metric)
     if metric == "cosine":
         # SciPy gives NaN for a row of zeros, which is at 1 from every other.
@@ -117,12 +118,12 @@ def _angles(X: Any, Y: Any, metric: str) -> NDArray[np.float64]:
 
 
 def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
-    """Dissimilarities, all of which there are.
+    """Complete dissimilarities.
 
     Raises
     ------
     ValueError
-        For a metric that has none of two rows, with their places.
+        For a metric that is undefined for two rows, with their positions.
     """
     undefined = np.isnan(found)
     if found.ndim == 2 and undefined.any():
@@ -138,16 +139,16 @@ def _defined(found: NDArray[Any], metric: Any) -> NDArray[Any]:
 
 
 def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"] | None = None, aligned: bool = False) -> Sequences:
-    """Sequences of a FASTA file, plain or packed by gzip.
+    """Read the sequences of a FASTA file, plain or packed by gzip.
 
     Parameters
     ----------
     path : path-like
         The file.
     alphabet : {'dna', 'protein'}, default=None
-        ``None`` finds out.
+        ``None``: Lehr detects it.
     aligned : bool, default=False
-        Whether the sequences are aligned: then gaps are welcome and all lengths must be the same.
+        Whether the sequences are aligned: then gaps are allowed and all lengths must be equal.
 
     Returns
     -------
@@ -157,7 +158,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
     Raises
     ------
     ValueError
-        For letters that are none, sequences without letters, and, among aligned ones, other lengths: each with its line, the first ten.
+        For invalid letters, sequences without letters, and, among aligned ones, different lengths: each with its line, the first ten.
     OSError
         If the file cannot be read.
 
@@ -175,7 +176,7 @@ def read_fasta(path: str | PathLike[str], *, alphabet: Literal["dna", "protein"]
 
 
 def read_fps(path: str | PathLike[str]) -> Fingerprints:
-    """Fingerprints of an FPS file, plain or packed by gzip.
+    """Read the fingerprints of an FPS file, plain or packed by gzip.
 
     Parameters
     ----------
@@ -189,7 +190,7 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
     Raises
     ------
     ValueError
-        For rows that are not hexadecimal or of another length: each with its line, the first ten.
+        For rows that are not hexadecimal or differ in length: each with its line, the first ten.
     OSError
         If the file cannot be read.
 
@@ -207,14 +208,14 @@ def read_fps(path: str | PathLike[str]) -> Fingerprints:
 
 
 def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = None) -> Fingerprints:
-    """Fingerprints of RDKit's bit vectors.
+    """Make fingerprints from RDKit's bit vectors.
 
     Parameters
     ----------
     vectors : iterable of rdkit.DataStructs.ExplicitBitVect
-        All of one length.
+        Vectors of one length.
     ids : iterable of str, default=None
-        One for each vector; ``None`` numbers them from 0.
+        An id for each vector; ``None`` numbers them from 0.
 
     Returns
     -------
@@ -223,7 +224,7 @@ def fingerprints_from_rdkit(vectors: Iterable[Any], ids: Iterable[str] | None = 
     Raises
     ------
     ImportError
-        Without RDKit.
+        If RDKit is not installed.
     ValueError
         If lengths differ or there are none.
 
@@ -276,7 +277,7 @@ def pairwise_distances(
     callback: Any = None,
     gap: tuple[int, int] | None = None,
 ) -> NDArray[Any]:
-    """Dissimilarities of all pairs of items.
+    """Compute the dissimilarities of all pairs of items.
 
     The measures are those of ``lehr distances`` and give the same numbers. The result takes 8 bytes for each of the ``n_items ** 2`` pairs, 800 MB for
     10,000 items; half of that in ``numpy.float32``, and half if condensed.
@@ -284,47 +285,49 @@ def pairwise_distances(
     Parameters
     ----------
     items : Sequences, Fingerprints, list of str, list of RDKit bit vectors, or array-like of shape (n_items, n_features)
-        The items to compare, with each other or with ``Y``. In rows of numbers NaN is a missing value, which its pairs leave out; distances are scaled up to all columns.
-        With ``metric='gower'`` a table with numbers, categories and dates: of pandas, Polars or Arrow, a dictionary of columns, or an array.
+        The items to compare, with each other or with ``Y``. In numeric rows NaN is a missing value: its pairs leave it out, and distances are scaled up to all
+        columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or an array.
     Y : as ``items``, default=None
-        Items to compare with; ``None``: the items are compared with each other. Of ``n_items`` and ``n_others`` only the ``n_items * n_others`` pairs between the two are
-        computed. A text here is the metric, which earlier versions had in this place.
+        Items to compare with; ``None``: the items are compared with each other. Lehr computes only the ``n_items * n_others`` pairs between the two. A text
+        here is the metric, which was the second argument in earlier versions.
     metric : str, default=None
-        Of sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
+        For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,
-        ``'kimura'``. Of fingerprints ``'tanimoto'``. Of rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
-        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn; a constant row has no correlation and raises.
-        Of tables with columns of several kinds ``'gower'``: a mean over the columns that both rows have. Numbers and dates differ by a share of their
-        column's range, categories by 0 or 1. Measures, categories and dates take part; identifiers, free text and constants are left out with a warning.
+        ``'kimura'``. For fingerprints ``'tanimoto'``. For rows ``'euclidean'`` (the default), ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``,
+        ``'correlation'``. A row of zeros is at cosine distance 1 from every other row, as in scikit-learn. A constant row has no correlation and raises an
+        error. For tables with columns of several kinds ``'gower'``: a mean over the columns that both rows have. Numbers and dates differ by a share of their
+        column's range, categories by 0 or 1. Measures, categories and dates count; identifiers, free text and constants are left out with a warning.
     alignment : {'local', 'global', 'semi-global', 'given'}, default=None
-        Of sequences: Smith and Waterman's, Needleman and Wunsch's, one with free ends, or the one that they have. ``None``: ``'given'`` for ``'hamming'``
-        and ``'p-distance'``, else ``'local'``.
+        For sequences: Smith-Waterman, Needleman-Wunsch, one with free ends, or the alignment that they have. ``None``: ``'given'`` for ``'hamming'`` and
+        ``'p-distance'``, else ``'local'``.
     matrix : str, default=None
-        Of sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: the first for DNA, the second for proteins.
+        For sequences: ``'ednafull'``, ``'blosum62'`` or ``'EQUAL/DIFFERENT'`` such as ``'5/-4'``. ``None``: ``'ednafull'`` for DNA, ``'blosum62'`` for
+        proteins.
     gap_open : int, default=None
-        Of sequences: the cost of the first letter in a gap. ``None``: 14 for DNA, 10 for proteins.
+        For sequences: the cost of the first letter in a gap. ``None``: 14 for DNA, 10 for proteins.
     gap_extend : int, default=None
-        Of sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
+        For sequences: the cost of each further letter in a gap. ``None``: 4 for DNA, 1 for proteins.
     overlap : float, default=None
-        Local alignments that cover less of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
+        Local alignments that cover a smaller share of the shorter sequence give NaN, 0 to 1. ``None``: 0.7.
     ambiguous : {'skip', 'differ'}, default=None
-        Of aligned nucleotides, for ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: the count of a place where a letter stands for several, such as a
-        masked ``N``. ``'skip'``: the pair leaves the place out, as where one has a gap. ``'differ'``: a difference, unless both letters are the same.
-        ``None``: ``'skip'``.
+        For aligned nucleotides, with ``'p-distance'``, ``'jukes-cantor'`` and ``'kimura'``: the count of a position where a letter stands for several, such as
+        a masked ``N``. ``'skip'``: the pair leaves the position out, as for a gap. ``'differ'``: a difference, unless both letters are the same. ``None``:
+        ``'skip'``.
     standardize : bool, default=False
-        Of rows: whether to bring each column to mean 0 and standard deviation 1 first.
+        For rows: whether to bring each column to mean 0 and standard deviation 1 first.
     condensed : bool, default=False
-        Whether to give the pairs above the diagonal only, row after row, as SciPy's ``linkage`` takes them if none is NaN.
+        Whether to return only the pairs above the diagonal, row after row, as SciPy's ``linkage`` takes them if none is NaN.
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
-        Of the result.
+        The type of the result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. The result does not depend on it.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each step; return ``False`` to stop the run.
     gap : tuple of two ints, default=None
-        The earlier form of ``gap_open`` and ``gap_extend``, in this order.
+        The older form of ``gap_open`` and ``gap_extend``, in this order.
 
     Returns
     -------
@@ -334,9 +337,9 @@ def pairwise_distances(
     Raises
     ------
     ValueError
-        For a metric that does not go with the items.
+        For a metric that does not suit the items.
     Stopped
-        If the callback said stop.
+        If the callback returned ``False``.
 
     Examples
     --------
@@ -404,7 +407,7 @@ def _as_items(items: Any, name: str) -> Any:
 
 
 def _of_several_kinds(table: Any) -> tuple[_native.DataFrame, list[str]]:
-    """A table as the native half has it, and the columns by which its rows are compared."""
+    """A table as the Rust extension has it, and the columns by which its rows are compared."""
     columns = Columns(table)
     frame = columns.frame()
     if not columns.is_named:
@@ -420,7 +423,7 @@ def _of_several_kinds(table: Any) -> tuple[_native.DataFrame, list[str]]:
 
 
 def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[Any], is_condensed: bool) -> None:
-    """Says so where local alignment, which compares the parts that match best, leaves out the parts that tell sequences apart."""
+    """Warns if local alignment, which compares the best matching parts, leaves out the parts that distinguish sequences."""
     numbers: dict[str, int] = {}
     kinds = [numbers.setdefault(items[row], len(numbers)) for row in range(len(items))]
     to = np.array(kinds if others is None else [numbers.setdefault(others[row], len(numbers)) for row in range(len(others))])
@@ -441,5 +444,5 @@ def _warn_of_parts(items: Sequences, others: Sequences | None, found: NDArray[An
 
 
 def _word(name: str) -> str:
-    """A word of the declaration, which Python has with hyphens."""
+    """An option value of the declaration, which Python spells with hyphens."""
     return name.replace("-", "_")

@@ -1,4 +1,4 @@
-"""Marks of clusters, and rows far out."""
+"""Marks of clusters, and outliers."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Mark:
-    """A column, or a text of a category, in which a cluster differs from all rows.
+    """A column, or one text of a category, in which a cluster differs from all rows.
 
     Attributes
     ----------
     column : str
         The column.
     level : str or None
-        The text, of a category.
+        The text, if the column is a category.
     inside, overall : float
-        The mean in the cluster and in all rows; of logarithms the geometric mean, of dates seconds since 1970, of a text its share.
+        The mean in the cluster and in all rows; for logarithms the geometric mean, for dates seconds since 1970, for a text its share.
     test_value : float
-        How many standard deviations of a normal distribution the difference is worth (*valeur-test*, as in ``catdes`` of FactoMineR); above 0 if there is
-        more inside.
+        The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR); above 0 if the cluster has more.
     probability : float
-        How likely chance makes a difference as large anywhere in the table: two-sided, times the number of comparisons (Bonferroni).
+        The probability that chance makes a difference as large anywhere in the table: two-sided, times the number of comparisons (Bonferroni).
     effect : float
-        Cohen's d of numbers, Cohen's h of shares: 0.2 is small, 0.5 medium, 0.8 large.
+        Cohen's d for numbers, Cohen's h for shares: 0.2 is small, 0.5 medium, 0.8 large.
     words : str
         The difference in words.
 
@@ -66,13 +65,13 @@ class Portrait:
     Attributes
     ----------
     name : str
-        Made of the columns with the largest effects; set it to your own name for the cluster.
+        Made from the columns with the largest effects; set it to your own name for the cluster.
     rows : int
-        How many rows it has.
+        The number of its rows.
     marks : tuple of Mark
         Columns that differ beyond chance and by an effect of at least 0.2, the largest effect first.
     typical_row : int or None
-        The row nearest to the centre, by position. ``None`` where distances are not known, or it has no rows.
+        The row nearest to the centre, by position. ``None`` if distances are not known, or the cluster has no rows.
     extreme_rows : tuple of int
         The rows farthest from it, at most three.
 
@@ -95,18 +94,18 @@ class Portrait:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of the decision tree that repeats the labels.
+    """A rule of the decision tree that reproduces the labels.
 
     Attributes
     ----------
     conditions : tuple of str
-        All hold for its rows, such as ``'revenue > 812'``.
+        Conditions that all hold for its rows, such as ``'revenue > 812'``.
     cluster : int
         The cluster of most of its rows.
     rows : int
-        The rows that it holds for.
+        The number of rows that it holds for.
     purity : float
-        The share of them that are of that cluster.
+        The share of them in that cluster.
 
     Examples
     --------
@@ -126,23 +125,23 @@ class Rule:
 
 
 class Explanation(Sequence[Portrait]):
-    """The differences between the clusters: a :class:`Portrait` of each. Printed, it has a line for each cluster.
+    """The differences between the clusters: a :class:`Portrait` of each. Printed, it shows a line for each cluster.
 
     Parameters
     ----------
     clusters : sequence of Portrait
-        In the order of their numbers.
+        The clusters' portraits, by number.
     rules : sequence of Rule
-        A decision tree; none where there is one cluster or no column.
+        A decision tree; empty if there is one cluster or no column.
     accuracy : float or None
-        The share of rows whose cluster the rules repeat.
+        The share of rows whose cluster the rules reproduce.
     comparisons : int
-        How many differences were tested.
+        The number of tested differences.
 
     Attributes
     ----------
     clusters, rules, accuracy, comparisons
-        As they were given.
+        As given.
 
     Examples
     --------
@@ -164,7 +163,7 @@ class Explanation(Sequence[Portrait]):
 
     @classmethod
     def _of(cls, told: dict[str, Any], *, is_placed: bool) -> Explanation:
-        """The facts from the native half; ``is_placed`` if it knew how far rows are from their centres."""
+        """The facts from the Rust extension; ``is_placed`` if it knew how far rows are from their centres."""
 
         def portrait(of: dict[str, Any]) -> Portrait:
             marks = tuple(Mark(**{"level": None, **mark}) for mark in of["marks"])
@@ -198,7 +197,7 @@ class Explanation(Sequence[Portrait]):
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """The marks as a table, as ``marks.csv`` of the command has them.
+        """The marks as a table, with the columns of the command's ``marks.csv``.
 
         Returns
         -------
@@ -231,20 +230,20 @@ class Explanation(Sequence[Portrait]):
 
 @dataclass(frozen=True)
 class Outlier:
-    """A row that lies out of the ordinary.
+    """An outlying row.
 
     Attributes
     ----------
     row : int
-        Which, by position from 0.
+        The row's position, from 0.
     cluster : int
         The nearest cluster that is a group.
     distance : float
-        From its centre, in the unit of the rows.
+        The distance from its centre, in the unit of the rows.
     score : float
-        The distance over that beyond which rows of the cluster are out of the ordinary: above 1.
+        The distance over the cluster's threshold for outliers: above 1.
     columns : tuple of (str, float)
-        The columns that make most of the squared distance, at most three, with their shares of it.
+        The columns that make most of the squared distance, at most three, with their shares.
 
     Examples
     --------
@@ -262,22 +261,22 @@ class Outlier:
 
 
 class Outliers(Sequence[Outlier]):
-    """The rows that lie far out, by falling score. Printed, it has a line for each of the first 20.
+    """The outliers, by decreasing score. Printed, it shows a line for each of the first 20.
 
     Parameters
     ----------
     rows : sequence of Outlier
-        By falling score.
+        By decreasing score.
     radius : float
-        The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of the rows. As ``outlier_radius`` of a
-        :class:`DAClustering` it leaves about these rows out.
+        The distance from the centre beyond which a row of an ordinary cluster is an outlier, in the unit of the rows. As ``outlier_radius`` of a
+        :class:`DAClustering` it leaves out roughly these rows.
     n_samples : int
-        How many rows were looked at.
+        How many rows were examined.
 
     Attributes
     ----------
     rows, radius, n_samples
-        As they were given.
+        As given.
 
     Examples
     --------
@@ -320,7 +319,7 @@ class Outliers(Sequence[Outlier]):
         return "\n".join(lines)
 
     def to_frame(self) -> Any:
-        """The rows as a table, as ``outliers.csv`` of the command has them.
+        """The rows as a table, with the columns of the command's ``outliers.csv``.
 
         Returns
         -------

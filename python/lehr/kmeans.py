@@ -1,4 +1,4 @@
-"""K-means: the baseline in the house, on the kernels, threads and processes that annealing has."""
+"""K-means: Lehr's baseline, on the same kernels, threads and processes as annealing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Fit:
 
     @classmethod
     def of(cls, found: Any) -> _Fit:
-        """The result of the native half."""
+        """The result of the Rust extension."""
         unfinished = 0
         told: list[str] = []
         for text in found["warnings"]:
@@ -73,59 +73,61 @@ class _Fit:
 
 
 class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
-    """K-means: centres drawn by k-means++, moved to the means of their rows until they stand still, the best of several starts.
+    """K-means: k-means++ centres, moved to the means of their rows until they stop moving; the best of several starts.
 
-    Use it to compare, or if you know k-means: :class:`DAClustering` finds in one run a result that takes this many starts. An iteration leaves out centres that
-    cannot be nearest to the rows of a box, and boxes around which no centre has moved. You get the same result as from a plain one. The same bits on
-    any number of threads and processes.
+    Use it to compare, or if you know k-means: :class:`DAClustering` finds in one run a result that takes this method many starts. An iteration skips centres
+    that cannot be nearest to the rows of a box, and boxes around which no centre has moved. The result is the same as without skipping. Results are
+    bit-identical on any number of threads and processes.
 
-    Other than scikit-learn's: ``n_init=None`` stands for 10 drawn starts, clusters of ``init='k-means++'`` are numbered by falling weight, and
+    Differences from scikit-learn: ``n_init=None`` means 10 drawn starts, clusters of ``init='k-means++'`` are numbered by decreasing weight, and
     ``random_state=None`` is a fixed seed.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        How many clusters, at least 1.
+        The number of clusters, at least 1.
     init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        How the centres of a start are chosen: by k-means++, as rows drawn by their weights, or by your function ``init(X, n_clusters, random_state)``
-        that returns them. You can also give the centres, in the unit of ``X``.
+        The method that chooses a start's centres: k-means++, rows drawn by their weights, or your function ``init(X, n_clusters, random_state)`` that returns
+        them. You can also pass the centres, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
-        Starts, of which the best is kept. ``None``: 10 if they are drawn, as the command has it, and 1 with centres that are given. ``'auto'`` as in
-        scikit-learn: 1 with ``'k-means++'`` or given centres, 10 with ``'random'`` or a function.
+        The number of starts, and the best is kept. ``None``: 10 drawn starts, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
+        given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
-        The most iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
+        The largest number of iterations of a start. An iteration gives each row its nearest centre, and moves each centre to the mean of its rows.
     tol : float, default=1e-4
-        In scikit-learn a start ends when the squared moves of its centres add up to at most this share of the mean column variance. Lehr looks at the
-        sum of squares instead: the last iteration lowers it by no more than the share ``tol / (n_clusters * n_features)``. Moves of that size have this effect if
-        your clusters have equal weights. For others it stops later rather than earlier. 0 goes on until no label changes.
+        In scikit-learn a start ends when the squared moves of its centres add up to at most this share of the mean column variance. Lehr looks at the sum of
+        squares instead: the last iteration lowers it by at most the share ``tol / (n_clusters * n_features)``. Moves of that size have this effect if clusters
+        have equal weights. Otherwise it stops later rather than earlier. 0 continues until no label changes.
     algorithm : {'bounded', 'plain', 'elkan', 'lloyd'}, default='bounded'
-        Whether an iteration leaves out distances that cannot matter. The result is the same, to the last bit. Scikit-learn's names are aliases: ``'elkan'`` of
-        ``'bounded'``, ``'lloyd'`` of ``'plain'``.
+        Whether an iteration skips distances that cannot matter. The result is the same, to the last bit. Scikit-learn's names are aliases: ``'elkan'`` for
+        ``'bounded'``, ``'lloyd'`` for ``'plain'``.
     precision : {'double', 'single'}, default='double'
-        In which rows are kept while sweeping. Single takes half the memory and is faster; labels and centres are made in double precision either way.
+        The precision of rows while sweeping. Single precision takes half the memory and is faster; labels and centres are computed in double precision either
+        way.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which draws the starts if they are drawn. ``None`` is 0: the same call gives the same result.
+        The random seed of drawn starts. ``None`` means 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. Any number gives the same result, to the last bit.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every few sweeps, in the thread that called ``fit``; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after every few iterations, in the thread that called ``fit``; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it. So it does with a run of the
-        command, whose ``tol`` is 0.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it. ``fit``
+        also resumes a run of the command, whose ``tol`` is 0.
     copy_x : bool, default=True
         For scikit-learn's interface: ``X`` is never changed.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        In the unit of ``X``, float32 if that is. They are weighted means of the rows, except for the last move if ``tol`` or ``max_iter`` ended the run. Clusters are
-        numbered by falling weight with ``init='k-means++'``, and otherwise as the centres that they began with.
+        Centres in the unit of ``X``, float32 if ``X`` is float32. They are weighted means of the rows, except for the last move if ``tol`` or ``max_iter``
+        ended the run. With ``init='k-means++'`` clusters are numbered by decreasing weight, otherwise in the order of the initial centres.
     n_clusters_ : int
-        How many there are: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
+        The number of clusters: fewer than ``n_clusters`` only where ``X`` has fewer distinct rows of positive weight.
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each row: the nearest centre, as ``predict(X)`` says.
+        The cluster of each row: that of the nearest centre, as ``predict(X)`` returns it.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -133,9 +135,10 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     inertias_ : ndarray of shape (n_starts,)
         The sum of squares at the end of each start; one number if centres were given.
     n_steps_ : int
-        After :meth:`partial_fit`: batches so far. ``labels_`` and ``inertia_`` are those of the last batch then, and ``clusters_`` of all batches as they passed.
+        After :meth:`partial_fit`: the number of batches so far. ``labels_`` and ``inertia_`` are then those of the last batch, and ``clusters_`` covers all
+        batches as they passed.
     n_iter_ : int
-        Iterations of the start that is kept: at most ``max_iter``.
+        The iterations of the best start: at most ``max_iter``.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -222,7 +225,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return checked
 
     def _initialisations(self) -> int:
-        """How many starts there are. Of centres that are given one, whatever is asked for."""
+        """The number of starts. Given centres mean one start, whatever the user requested."""
         is_given = not isinstance(self.init, str) and not callable(self.init)
         if self.n_init is None:
             return 1 if is_given else _STARTS
@@ -238,7 +241,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         return starts
 
     def _starts(self, rows: Any, row_weights: NDArray[np.float64] | None, seed: int, starts: int) -> list[NDArray[np.float64]] | None:
-        """The centres that each start begins with; nothing if the native half draws them."""
+        """The centres that each start begins with; nothing if the Rust extension draws them."""
         clusters, columns = int(self.n_clusters), self.n_features_in_
         init: Any = self.init
         if isinstance(init, str):
@@ -260,14 +263,14 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            float64 or float32, in C or Fortran order: read where it lies. SciPy's sparse rows are kept without their zeros. If yours are in another format than CSR,
-            or have a column twice in a row, Lehr makes a copy in CSR with their sum. You get the clusters of the same rows with their zeros.
-            :class:`~lehr.Fingerprints` are rows of columns of 0 and 1, kept and computed as bits.
+            float64 or float32, in C or Fortran order, which Lehr reads without a copy. SciPy's sparse rows are kept without their zeros. If yours are in
+            another format than CSR, or have a column twice in a row, Lehr makes a CSR copy with the sums. You get the same clusters as for dense rows.
+            :class:`~lehr.Fingerprints` are rows of 0 and 1, kept and computed as bits.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is the row three times; a row of weight 0 influences nothing and is labelled. Of repeated rows other starts are drawn
-            than of one with their weight.
+            0 or more. A weight of 3 equals the row three times; a row of weight 0 has no influence but gets a label. Repeated rows draw other starts than one
+            row with their weight.
 
         Returns
         -------
@@ -276,11 +279,11 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be.
+            For invalid data or parameters.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
         KeyboardInterrupt
-            After Ctrl-C, within a second.
+            If the user presses Ctrl-C; the run ends within a second.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""K-medoids: clusters about items of their own, found by swaps."""
+"""K-medoids: clusters around actual items, found by swaps."""
 
 from __future__ import annotations
 
@@ -25,45 +25,46 @@ __dir__ = listed(__all__)
 
 
 class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
-    """K-medoids by FasterPAM: each cluster is about one of its items, its medoid.
+    """K-medoids by FasterPAM: each cluster has one of its items as its centre, the medoid.
 
-    The medoids of a greedy start are swapped for other items while a swap lowers the sum of dissimilarities to the nearest medoid. Nothing is drawn at
-    random: the same call gives the same result, on any number of threads and processes. Every pair needs a dissimilarity.
+    A greedy start chooses the medoids; then swaps replace them while a swap lowers the sum of dissimilarities to the nearest medoid. Nothing is random: the
+    same call gives the same result, on any number of threads and processes. Every pair needs a dissimilarity.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        How many clusters, at least 1.
+        The number of clusters, at least 1.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative. If it is so only up to rounding, Lehr
-        corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
-        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
-        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative. If it is so only up to rounding, Lehr
+        corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities. Metrics are
+        ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances`` takes; a
+        function is called with two rows.
     metric_params : dict, default=None
-        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
+        Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     max_iter : int, default=100
-        The most passes over all items for swaps; 0 keeps the medoids of the greedy start.
+        The largest number of passes over all items for swaps; 0 keeps the medoids of the greedy start.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. The result does not depend on it.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each pass; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each pass; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,), int32
-        The cluster of each item, that of the nearest medoid. Clusters are numbered by falling weight.
+        The cluster of each item, that of the nearest medoid. Clusters are numbered by decreasing weight.
     medoid_indices_ : ndarray of shape (n_clusters,), int64
-        The item that each cluster is about.
+        The medoid of each cluster, by item number.
     cluster_centers_ : ndarray of shape (n_clusters, n_features) or None
         The rows of ``X`` that are medoids; ``None`` for ``metric='precomputed'``.
     inertia_ : float
         The weighted sum of dissimilarities of items to their medoids.
     n_iter_ : int
-        Passes over the dissimilarities: one for each medoid of the start, then those for swaps.
+        The number of passes over the dissimilarities: one for each medoid of the start, then those for swaps.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -120,16 +121,16 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         self.checkpoint = checkpoint
 
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> KMedoids:
-        """Find the medoids and the clusters about them.
+        """Find the medoids and their clusters.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is three items that are 0 apart. An item of weight 0 is no medoid and influences nothing, and is labelled.
+            0 or more. A weight of 3 equals three items at distance 0. An item of weight 0 is no medoid and has no influence, but gets a label.
 
         Returns
         -------
@@ -138,11 +139,11 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative, missing or not 0 on the diagonal, and for parameters that cannot be.
+            For dissimilarities that are not symmetric, negative, missing or not 0 on the diagonal, and for invalid parameters.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
         KeyboardInterrupt
-            After Ctrl-C, within a second.
+            If the user presses Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -167,18 +168,18 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
 
     @property
     def n_clusters_(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.medoid_indices_)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Give items the cluster of the nearest medoid.
+        """Predict the cluster of items: that of the nearest medoid.
 
-        Of the items that were fitted these are ``labels_``, save for an item that is as near to two medoids.
+        For the fitted items these are ``labels_``, except for an item that is equally near to two medoids.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the items that were fitted for ``metric='precomputed'``, otherwise rows of numbers.
+            Dissimilarities to the fitted items for ``metric='precomputed'``, otherwise rows of numbers.
 
         Returns
         -------
@@ -198,12 +199,12 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            As for :meth:`predict`.
+            The same as for :meth:`predict`.
 
         Returns
         -------
         dissimilarities : ndarray of shape (n_items, n_clusters)
-            float32 if ``X`` is.
+            float32 if ``X`` is float32.
 
         Examples
         --------
@@ -214,14 +215,14 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         return self._to_medoids(X, "transform")
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
-        """Dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
+        """A heat map of the dissimilarities in the order of clusters. See :func:`lehr.plot.blocks`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
-            As for :meth:`fit`: the dissimilarities or rows that were fitted.
+            The same as for :meth:`fit`: the fitted dissimilarities or rows.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------

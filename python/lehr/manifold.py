@@ -1,4 +1,4 @@
-"""Maps: items placed in few dimensions so that distances say dissimilarities, and rows on a sheet through their space."""
+"""Maps: items placed in few dimensions so that distances match dissimilarities, and rows on a sheet through their space."""
 
 from __future__ import annotations
 
@@ -40,67 +40,68 @@ _STILL_FELL = re.compile(r"^(the stress still fell after )\d+ iteration")
 class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """Multidimensional scaling by majorisation.
 
-    Places items in few dimensions so that their distances are near their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with
-    every iteration. Starts from classical scaling, so you need only one start. It takes weights, missing pairs and items that stay where they are. If there are many
-    local minima, annealed targets find better maps.
+    Places items in few dimensions so that their distances match their dissimilarities: the weighted sum over pairs of ``(d - delta)**2`` falls with every
+    iteration. It starts from classical scaling, so one start is enough. It supports weights, missing pairs and fixed items. If there are many local minima,
+    annealing finds better maps.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions of the map, 1 to 64.
     metric : str or callable, default='euclidean'
-        Say ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so only up
-        to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and dissimilarities are computed of them.
-        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that
-        ``sklearn.metrics.pairwise_distances`` takes; a function is called with two rows.
+        Pass ``'precomputed'`` if your ``X`` is a matrix of dissimilarities: symmetric, 0 on the diagonal, not negative, NaN where one is missing. If it is so
+        only up to rounding, Lehr corrects it and warns you. Otherwise ``X`` is rows of numbers, even if it is square, and Lehr computes their dissimilarities.
+        Metrics are ``'euclidean'``, ``'sqeuclidean'``, ``'manhattan'``, ``'cosine'``, ``'correlation'``, and others that ``sklearn.metrics.pairwise_distances``
+        takes; a function is called with two rows.
     metric_params : dict, default=None
-        Arguments of the metric beside the rows, such as ``{'p': 3}`` of ``'minkowski'``.
+        Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     weighting : {'equal', 'sammon', 'inverse_square'}, default='equal'
-        How pairs are weighted by their own dissimilarity: alike, by one over it, by the square of that. So that near ones do not decide everything, one below
-        0.1 % (``'sammon'``) or 3 % (``'inverse_square'``) of the mean counts as that.
+        The weight of a pair by its dissimilarity: equal, one over it, or one over its square. To limit the influence of near pairs, dissimilarities below 0.1 %
+        (``'sammon'``) or 3 % (``'inverse_square'``) of the mean count as that.
     annealed : bool, default=False
-        Whether targets are annealed (DA-SMACOF).
+        Whether to anneal the targets (DA-SMACOF).
     init : {'classical', 'random', 'classical_mds'}, default='classical'
-        Where the map starts, ``'classical_mds'`` being scikit-learn's name of ``'classical'``; positions of your own go to ``fit(X, init=...)``.
+        The start of the map; ``'classical_mds'`` is scikit-learn's name for ``'classical'``. Pass your own positions to ``fit(X, init=...)``.
     n_init : int, default=4
-        Random starts that are tried, of which the best is kept; other starts are tried once.
+        The number of random starts, and the best is kept; other starts are tried once.
     max_iter : int, default=1000
-        Iterations at most, of each start, or at each temperature.
+        The largest number of iterations, of each start, or at each temperature.
     tol : float, default=1e-6
-        The end: stress falls by less than this share of itself, 1e-15 to 0.1.
+        The run ends when stress falls by less than this share of itself, 1e-15 to 0.1.
     relaxed : bool, default=True
-        Whether steps are lengthened where that lowers the stress, which about halves the iterations.
+        Whether to lengthen steps when that lowers the stress, which about halves the iterations.
     cooling : float, default=0.95
-        The temperature over the one before, while annealing, 0.5 to 0.999.
+        The factor from one temperature to the next while annealing, 0.5 to 0.999.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the ``embedding_`` of the fit before, where that has the same shape and ``fit`` is given no positions.
+        Whether ``fit`` starts from the ``embedding_`` of the fit before, if that has the same shape and you pass no positions.
     normalized_stress : bool, 'auto' or None, default=None
-        Which stress ``stress_`` is. ``None``: ``raw_stress_`` over the weighted sum of the squared dissimilarities. As in scikit-learn: ``False`` and
+        The kind of stress in ``stress_``. ``None``: ``raw_stress_`` over the weighted sum of the squared dissimilarities. As in scikit-learn: ``False`` and
         ``'auto'``, the raw stress; ``True``, Kruskal's stress-1.
     eps : float, default=None
-        Scikit-learn's name of ``tol``, which counts if it is given. Scikit-learn takes the fall as a share of the squared dissimilarities, Lehr as a share of the
-        stress. Therefore the same number ends a fit no earlier.
+        Scikit-learn's name for ``tol``; if given, it counts. Scikit-learn measures the fall as a share of the squared dissimilarities, Lehr as a share of the
+        stress. Therefore the same number never ends a fit earlier.
     metric_mds : bool, default=True
-        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It takes no ``pair_weight``, missing pairs, fixed items, ``annealed``
-        or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. Starts from the metric map,
-        or from random ones.
+        ``False`` for non-metric scaling, in which only the order of the dissimilarities counts. It supports no ``pair_weight``, missing pairs, fixed items,
+        ``annealed`` or ``weighting``; ``stress_`` is stress-1, unless ``normalized_stress=False``, and ``raw_stress_`` is that of the disparities. It starts
+        from the metric map, or from random ones.
     n_neighbors : int, default=10
-        Items of the map that place a new one, more than ``n_components``.
+        The number of map items that place a new one, more than ``n_components``.
     random_state : int, RandomState instance or None, default=None
-        For random starts. ``None`` is 0: the same call gives the same result.
+        The random seed of random starts. ``None`` means 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. The result does not depend on it.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each iteration; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each iteration; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        float32 if ``X`` is. Positions in the unit of the dissimilarities, about their mean and along principal axes, unless positions were given.
+        float32 if ``X`` is float32. Positions in the unit of the dissimilarities, centred and along principal axes, unless positions were given.
     stress_ : float
         The weighted sum of squared errors over that of the squared dissimilarities: 0 is exact. ``stress_ * (D[i, j] ** 2 over pairs i < j, summed)`` is the raw
         stress that scikit-learn calls ``stress_``; ``normalized_stress`` says which one this is.
@@ -109,21 +110,21 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     raw_stress_ : float
         The weighted sum of squared errors, each pair once: scikit-learn's ``stress_`` of metric scaling.
     item_stress_ : ndarray of shape (n_samples,)
-        How badly each item is placed: its mean squared error over the mean squared dissimilarity.
+        The error of each item: its mean squared error over the mean squared dissimilarity.
     is_converged_ : bool
         Whether ``tol`` was reached before ``max_iter``.
     stresses_ : ndarray of shape (n_starts,)
-        The end of each start.
+        The stress at the end of each start.
     history_ : structured ndarray
-        One row an iteration of the best start: ``temperature``, ``stress``.
+        One row for each iteration of the best start: ``temperature``, ``stress``.
     shepard_ : dict
         The Shepard diagram: ``counts`` (dissimilarities down, distances across), ``largest_dissimilarity``, ``largest_distance``, ``correlation``.
     disparities_ : ndarray of shape (n_samples, n_samples)
-        With ``metric_mds=False``: the numbers in the order of the dissimilarities that distances in the map are nearest to.
+        With ``metric_mds=False``: the disparities, the numbers nearest to the map's distances in the order of the dissimilarities.
     missing_pairs_ : int
         Pairs without a dissimilarity.
     n_iter_ : int
-        Iterations of the best start, at least 1: how often positions moved.
+        The iterations of the best start, at least 1: the number of times that positions moved.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -257,16 +258,16 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             Dissimilarities for ``metric='precomputed'``, otherwise rows of numbers.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. A weight of 3 is three items in one place; an item of weight 0 is placed and influences nothing. Starts count items, not weights:
-            to compare maps of one and the other, give both the same ``init``.
+            0 or more. A weight of 3 equals three items in one place; an item of weight 0 gets a position but has no influence. Starts depend on the number of
+            items, not on weights: to compare such maps, give both the same ``init``.
         pair_weight : array-like of shape (n_samples, n_samples), default=None
-            0 or more, symmetric. Not together with a ``weighting``.
+            0 or more, symmetric. Excludes ``weighting``.
         init : array-like of shape (n_samples, n_components), default=None
             Positions to start from, such as the ``embedding_`` of an earlier fit.
         fixed : array-like of ints, default=None
-            Items that stay where ``init`` has them.
+            Items that keep their positions in ``init``.
 
         Returns
         -------
@@ -275,10 +276,10 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Raises
         ------
         ValueError
-            For dissimilarities that are not symmetric, negative or not 0 on the diagonal; the first ten are named. Also for items without known pairs to the others,
-            and for invalid parameters.
+            For dissimilarities that are not symmetric, negative or not 0 on the diagonal; the message names the first ten. Also for items without a known
+            dissimilarity to the others, and for invalid parameters.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
 
         Examples
         --------
@@ -368,7 +369,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     def _take_order(
         self, matrix: NDArray[Any], given: NDArray[np.float64] | None, iterations: int, tolerance: float
     ) -> None:
-        """Continues from the metric map, or from random ones, by the order of the dissimilarities alone."""
+        """Continues from the metric map, or from random ones, using only the order of the dissimilarities."""
         wanted = squareform(np.asarray(matrix, dtype=np.float64), checks=False)
         shares = np.ones(len(matrix)) if self._weights is None else self._weights
         pairs = np.outer(shares, shares)
@@ -409,7 +410,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
             )
 
     def _former(self, items: int) -> NDArray[np.float64] | None:
-        """The positions of the fit before, if they are of as many items in as many dimensions."""
+        """The positions of the fit before, if they have the same numbers of items and dimensions."""
         former = getattr(self, "embedding_", None)
         if former is None or former.shape != (items, self.n_components):
             return None
@@ -417,16 +418,16 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return positions
 
     def fit_transform(self, X: ArrayLike, y: object = None, **fit_params: Any) -> NDArray[Any]:
-        """Place the items, and return where they are.
+        """Place the items, and return their positions.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         **fit_params
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
 
         Returns
         -------
@@ -441,27 +442,27 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return self.fit(X, y, **fit_params).embedding_
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Place new items into the map, which stays as it is.
+        """Place new items into the map, which does not change.
 
-        Each is placed by its nearest items of the map, whatever other new items there are. An item that is at 0 from one of the map is put where that is. Therefore
-        you get the fitted items back at their own positions.
+        The nearest items of the map place each new one, whatever other new items there are. A new item at dissimilarity 0 from an item of the map gets its
+        position. Therefore you get the fitted items back at their own positions.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            Dissimilarities to the items that were fitted (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
+            Dissimilarities to the fitted items (NaN where not known) for ``metric='precomputed'``, otherwise rows of numbers.
 
         Returns
         -------
         positions : ndarray of shape (n_items, n_components)
-            float32 if ``X`` is.
+            float32 if ``X`` is float32.
 
         Raises
         ------
         ValueError
             If an item has no more than ``n_components`` known dissimilarities, or the map has not more items than that.
 
-        Examples
+        If an item has at most ``n_components`` known dissimilarities, or the map has no more items than that.
         --------
         >>> import lehr
         >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
@@ -494,18 +495,18 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return positions
 
     def score(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> float:
-        """The stress between items, placed as :meth:`transform` does, and those of the map, less than 0: greater is better.
+        """The negative stress between items, placed as :meth:`transform` does, and those of the map: greater is better.
 
-        The weighted sum of squared errors over that of the squared dissimilarities. If you pass the fitted items, with their weights and without ``pair_weight``, it
-        is ``-stress_`` of ``normalized_stress=None``. With a ``weighting`` other than ``'equal'`` this holds only if no dissimilarity is below the floor that is
-        named there.
+        The weighted sum of squared errors over that of the squared dissimilarities. If you pass the fitted items, with their weights and without
+        ``pair_weight``, it equals ``-stress_`` of ``normalized_stress=None``. With a ``weighting`` other than ``'equal'`` this holds only if no dissimilarity
+        is below the floor named there.
 
         Parameters
         ----------
         X : array-like of shape (n_items, n_samples) or (n_items, n_features)
-            As for :meth:`transform`.
+            The same as for :meth:`transform`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_items,), default=None
             One for each item.
 
@@ -534,14 +535,14 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         return -float(np.sum(pairs * errors) / np.sum(pairs * np.square(targets)))
 
     def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """The map, in its first two dimensions. See :func:`lehr.plot.embedding`.
+        """Draw the map in its first two dimensions. See :func:`lehr.plot.embedding`.
 
         Parameters
         ----------
         labels : array-like of shape (n_samples,), default=None
             A class of each item, for its colour.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------
@@ -565,18 +566,18 @@ def align(
 ) -> NDArray[np.float64]:
     """Lay one map over another of the same items.
 
-    Stress knows no orientation: maps are to be aligned before they are compared or shown one after the other.
+    Stress does not depend on orientation: align maps before you compare them or show one after the other.
 
     Parameters
     ----------
     embedding : array-like of shape (n_samples, n_components)
-        The map that is rotated, reflected and moved.
+        The map to rotate, reflect and move.
     onto : array-like of shape (n_samples, n_components)
-        The map that stays.
+        The map that does not move.
     sample_weight : array-like of shape (n_samples,), default=None
-        How much each item counts.
+        The weight of each item.
     scale : bool, default=False
-        Whether it is also enlarged or shrunk.
+        Whether to scale the map as well.
 
     Returns
     -------

@@ -31,7 +31,7 @@ _Weights = NDArray[np.float64] | None
 
 
 class _Stream:
-    """Checked batches of any size, given in the sizes that the native half asks for. Rows of weight 0 are skipped, as the command skips them."""
+    """Checked batches of any size, given in the sizes that the Rust extension asks for. Rows of weight 0 are skipped, as the command skips them."""
 
     def __init__(self, batches: Iterator[tuple[NDArray[Any], _Weights]]) -> None:
         self.batches = batches
@@ -59,50 +59,52 @@ class _Stream:
 class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     """Mini-batch k-means: clusters of a stream, or of a table larger than memory, in one pass.
 
-    An approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of its rows so far. Only one
-    batch is in memory. For rows that are in memory :class:`DAClustering` and :class:`KMeans` find better clusters. Results are bit-identical on any number of threads.
+    The result is an approximation. Annealing clusters the first rows. Then each row of a batch goes to the nearest centre, and each centre moves to the mean of
+    its rows so far. Only one batch is in memory. For rows in memory :class:`DAClustering` and :class:`KMeans` find better clusters. Results are bit-identical
+    on any number of threads.
 
-    Other than scikit-learn's: one pass over the data, the start is annealed, and ``random_state=None`` is a fixed seed.
+    Differences from scikit-learn: one pass over the data, an annealed start, and ``random_state=None`` is a fixed seed.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        How many clusters, at least 1.
+        The number of clusters, at least 1.
     batch_size : int, default=10000
-        Rows of a batch. Batches that an iterator gives may have any size: they are joined or cut.
+        The number of rows in a batch. Batches from an iterator may have any size: Lehr joins or cuts them.
     init_size : int, default=None
-        Rows that are annealed to find the first centres; they should be like the rest. ``None``: ``batch_size``.
+        The number of rows that are annealed to find the first centres; they should resemble the rest. ``None``: ``batch_size``.
     half_life : float, default=None
-        A row's weight halves after this many further rows, so that centres follow a stream that changes. ``None``: nothing is forgotten.
+        A row's weight halves after this many further rows, so that centres follow a stream that changes. ``None``: no row loses weight.
     precision : {'double', 'single'}, default='double'
-        In which rows of a batch are kept. Sums are made in double precision either way.
+        The precision of a batch's rows. Sums are computed in double precision either way.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only decides between equals in the first rows. ``None`` is 0: the same call gives the same result.
+        The random seed, which only breaks ties in the first rows. ``None`` means 0: the same call gives the same result.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1). Choose freely, because the result does not depend on it, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1). Any number gives the
+        same result, to the last bit.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every batch, in the thread that called ``fit``; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after every batch, in the thread that called ``fit``; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits: give it the stream from its beginning. A run that ends
-        removes it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit: give it the stream from its
+        beginning. A completed run removes it.
 
     Attributes
     ----------
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
-        In the unit of ``X``, float32 if that is: weighted means of the rows that each was given. By falling weight.
+        Centres in the unit of ``X``, float32 if ``X`` is float32: weighted means of the rows that each received. Ordered by decreasing weight.
     n_clusters_ : int
-        How many there are: fewer than ``n_clusters`` where the first rows have fewer distinct ones.
+        The number of clusters: fewer than ``n_clusters`` where the first rows have fewer distinct ones.
     clusters_ : structured ndarray of shape (n_clusters,)
-        ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance from the centre as it stood before
-        each batch).
+        ``n_samples``, ``weight``, ``remembered`` (the weight that still counts) and ``spread`` (root mean square distance from the centre as it was before each
+        batch).
     objective_ : float
-        Weighted mean squared distance of all rows as they passed: each from the nearest centre as that stood then.
+        Weighted mean squared distance of all rows as they passed, each from its nearest centre at that time.
     n_steps_ : int
-        Batches that passed, the first rows among them.
+        The number of batches that passed, the first rows among them.
     n_samples_seen_ : int
-        Rows of positive weight that passed.
+        The number of rows of positive weight that passed.
     labels_ : ndarray of shape (n_samples,), int32
         The nearest centre of each row, if ``X`` is an array. A stream is not read twice.
     inertia_ : float
@@ -187,11 +189,11 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
 
     @property
     def n_samples_seen_(self) -> int:
-        """How many rows of positive weight passed."""
+        """The number of rows of positive weight that passed."""
         return int(self.clusters_["n_samples"].sum())
 
     def _checked(self, batches: Iterator[Any]) -> Iterator[tuple[NDArray[Any], _Weights]]:
-        """The batches of a stream, of which the first says how many columns there are."""
+        """The batches of a stream; the first one sets the number of columns."""
         is_first = True
         for batch in batches:
             rows, row_weights = batch if isinstance(batch, tuple) else (batch, None)
@@ -200,7 +202,7 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
             yield rows, weights(row_weights, rows, may_be_zero=True)
 
     def _check_sample(self) -> None:
-        """The first rows are to be enough for so many clusters."""
+        """The first rows must be enough for so many clusters."""
         name = "batch_size" if self.init_size is None else "init_size"
         rows = getattr(self, name)
         if rows < self.n_clusters:
@@ -212,11 +214,11 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterator
-            An iterator or generator gives batches: arrays of shape (any, n_features), or pairs of such an array and the weights of its rows.
+            An iterator or generator yields batches: arrays of shape (any, n_features), or pairs of such an array and the weights of its rows.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more, of the rows of an array.
+            Weights of the rows of an array, 0 or more.
 
         Returns
         -------
@@ -225,13 +227,13 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         Raises
         ------
         ValueError
-            For data or parameters that cannot be, and for a stream whose first rows are fewer than ``n_clusters``.
+            For invalid data or parameters, and for a stream whose first rows are fewer than ``n_clusters``.
         RuntimeError
             In an MPI job of several processes.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
         KeyboardInterrupt
-            After Ctrl-C, within a second.
+            If the user presses Ctrl-C; the run ends within a second.
 
         Examples
         --------

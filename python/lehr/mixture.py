@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians that need no lucky start: begun from annealed clusters, climbed to the top of the likelihood."""
+"""Mixtures of Gaussians that need no lucky start: EM begins from annealed clusters."""
 
 from __future__ import annotations
 
@@ -32,60 +32,60 @@ _FORMS = _em.FORMS
 class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, SavedMixin):
     """A mixture of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 
-    Clusters by deterministic annealing are where EM begins, so one fit is enough. Without ``n_components`` the number with the least BIC is taken. Cells may be
-    missing (NaN): nothing is filled in, and the density of a row is that of the cells it has.
+    EM begins from clusters by deterministic annealing, so one fit is enough. Without ``n_components`` it takes the number with the least BIC. Cells may be
+    missing (NaN): nothing is filled in, and a row's density uses only the cells that it has.
 
     Parameters
     ----------
     n_components : int, default=None
-        How many components, at least 1. ``None`` takes the number with the least BIC.
+        The number of components, at least 1. ``None`` takes the number with the least BIC.
     covariance_type : {'full', 'tied', 'diag', 'spherical'}, default='full'
-        A matrix for each component (``'full'``), one for all, a variance for each component and column, or a variance for each component. Matrices take at most 512
-        columns; all but
-        the last want columns that vary.
+        A matrix for each component (``'full'``), one matrix for all, a variance for each component and column, or a variance for each component. Matrices take
+        at most 512 columns; all but the last type need columns that vary.
     max_components : int, default=None
-        The most components that are tried where the number is not given. ``None`` means 10.
+        The largest number of components that is tried if the number is not given. ``None`` means 10.
     regularization : float, default=1e-6
         Each row counts as a small cloud whose variance along a column is this share of the column's, 0 to 0.1: no component becomes narrower. A share,
         unlike scikit-learn's ``reg_covar``: it means the same in any unit.
     tol : float, default=1e-8
-        The fit ends when the log-likelihood of a row has no more than this still to gain, 1e-12 to 1e-2.
+        The fit ends when the log-likelihood of a row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=2000
-        Iterations of one fit at most, after the annealing that it begins with.
+        The largest number of iterations of one fit, after the annealing that it begins with.
     cooling : float, default=0.95
-        The temperature over the one before, in the annealing, 0.5 to 0.999.
+        The factor from one temperature to the next in the annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
-        The random seed, which only decides between equals. ``None`` is 0, so that the same call gives you the same result. :meth:`sample` draws by it as
-        scikit-learn does: ``None`` gives you
-        other rows each time.
+        The random seed, which only breaks ties. ``None`` means 0, so the same call gives you the same result. :meth:`sample` draws by it as scikit-learn does:
+        ``None`` gives you other rows each time.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. The result does not depend on it.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after each step; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after each step; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it.
     init_params : {'annealed', 'kmeans', 'k-means++', 'random', 'random_from_data'}, default='annealed'
-        Where EM begins: from annealed clusters, or as in scikit-learn. The others, and the parameters below, need ``n_components`` and rows without missing cells;
-        they show no progress, call no callback and keep no checkpoint.
+        The start of EM: annealed clusters, or a start as in scikit-learn. Starts other than annealing, and the parameters below, need ``n_components`` and rows
+        without missing cells. They show no progress, call no callback and keep no checkpoint.
     n_init : int, default=1
-        Starts, of which the best is kept. Annealing starts once, whatever is said here.
+        The number of starts, and the best is kept. Annealing always starts once.
     weights_init, means_init, precisions_init : array-like, default=None
-        Where EM begins, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
+        Initial parameters for EM, in the shape of ``weights_``, ``means_`` and ``precisions_``. Components keep the order of the given ones.
     reg_covar : float, default=None
-        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn, in the place of ``regularization``. With it, columns that do not
-        vary are fitted too.
+        Added to the variance of each column, in the squared unit of ``X``, as in scikit-learn; it replaces ``regularization``. With it, constant columns can be
+        fitted too.
     warm_start : bool, default=False
-        Whether ``fit`` starts from the mixture of the fit before, where that has the same shape. Then, and from the starts above, EM ends when the
-        log-likelihood of a row changes by less than ``tol``; ``max_iter=0`` gives the start itself.
+        Whether ``fit`` starts from the mixture of the fit before, if that has the same shape. Then, and with a start other than annealing, EM ends when the
+        log-likelihood of a row changes by less than ``tol``. ``max_iter=0`` returns the start itself.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_components,)
-        float32 if ``X`` is, as means, covariances, precisions and the results for rows. They add up to 1. Components are numbered by falling weight.
+        float32 if ``X`` is float32, like means, covariances, precisions and the results for rows. They add up to 1. Components are numbered by decreasing
+        weight.
     means_ : ndarray of shape (n_components, n_features)
-        In the unit of ``X``.
+        Means in the unit of ``X``.
     covariances_ : ndarray
         Of shape (n_components, n_features, n_features), (n_features, n_features), (n_components, n_features) or (n_components,), by
         ``covariance_type`` in the order above.
@@ -96,31 +96,31 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     log_likelihood_ : float
         The weighted sum of the logarithms of the densities.
     bic_, aic_, icl_ : float
-        Bayes' and Akaike's information criterion, and the integrated completed likelihood: less is better.
+        Bayes' and Akaike's information criterion, and the integrated completed likelihood: lower is better.
     candidates_ : structured ndarray
-        One row for each number that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+        One row for each number of components that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
     ascent_ : ndarray
-        The log-likelihood of a row before each sweep of the fit: it never falls.
+        The log-likelihood of a row before each iteration of the fit: it never falls.
     history_ : structured ndarray
-        One row for each sweep of the fit: ``log_likelihood``, that of a row before it.
+        One row for each iteration of the fit: ``log_likelihood``, that of a row before it.
     free_energy_ : float
-        ``-log_likelihood_``: the free energy at temperature 1, where the annealed clusters have become a mixture.
+        ``-log_likelihood_``: the free energy at temperature 1, at which the annealed clusters have become a mixture.
     converged_ : bool
-        Whether the fit ended with nothing left to gain.
+        Whether the fit converged.
     lower_bound_ : float
         The log-likelihood of a row, weighted, at the end of the fit, as in scikit-learn.
     lower_bounds_ : ndarray of shape (``n_iter_``,)
-        ``ascent_`` by scikit-learn's name.
+        Scikit-learn's name for ``ascent_``.
     precisions_ : ndarray
         The inverses of the covariances, in the shape of ``covariances_``.
     precisions_cholesky_ : ndarray
-        Their upper triangular factors: ``precision = factor @ factor.T``; roots where there are variances only.
+        Their upper triangular factors: ``precision = factor @ factor.T``; square roots if there are only variances.
     n_components_ : int
-        How many components there are.
+        The number of components.
     n_iter_ : int
         Iterations of the fit, at most ``max_iter``.
     n_passes_ : int
-        Passes over the rows in all, with those of the annealing and of numbers of components that were not taken.
+        The number of passes over the rows in all, with those of the annealing and of rejected numbers of components.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -232,11 +232,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows, NaN where a cell is missing; columns that vary.
+            At least two rows, NaN where a cell is missing; columns must vary.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. Their unit changes nothing: BIC counts the effective number of rows. In a fit with ``n_components`` a weight of 3 is the row three
+            0 or more. Their unit has no effect: BIC counts the effective number of rows. In a fit with ``n_components`` a weight of 3 equals the row three
             times.
 
         Returns
@@ -246,9 +246,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Raises
         ------
         ValueError
-            For data or parameters that cannot be; for columns that do not vary; without regularisation for a component that collapses.
+            For invalid data or parameters; for columns that do not vary; without regularisation for a component that collapses.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
 
         Examples
         --------
@@ -303,14 +303,14 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self
 
     def _begins_elsewhere(self) -> bool:
-        """Whether EM does not begin and end as annealing has it."""
+        """Whether EM begins and ends differently from annealing."""
         given = (self.weights_init, self.means_init, self.precisions_init, self.reg_covar)
         return self.init_params != "annealed" or self.warm_start or self.max_iter == 0 or any(one is not None for one in given)
 
     def _climb(
         self, rows: NDArray[Any], row_weights: NDArray[np.float64] | None, parameters: dict[str, Any]
     ) -> DAGaussianMixture:
-        """EM from starts that are drawn or given."""
+        """EM from drawn or given starts."""
         components, columns = parameters["components"], rows.shape[1]
         starts = int(self.n_init)
         if components is None:
@@ -408,7 +408,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return self
 
     def _take_mixture(self, parts: Any, form: str, rows: Any = None) -> None:
-        """Takes the parameters of the mixture, for rows in the precision of which users have it."""
+        """Takes the parameters of the mixture, for rows in the precision of the user's data."""
         self.weights_ = as_given(parts["weights"], rows)
         self.means_ = as_given(parts["means"], rows)
         components, columns = self.means_.shape
@@ -423,7 +423,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return (self.weights_, self.means_) if self._weights is None or self._means is None else (self._weights, self._means)
 
     def _covariances(self) -> NDArray[np.float64]:
-        """Covariances in double precision: single precision could make a matrix of them indefinite."""
+        """Covariances in double precision: in single precision such a matrix could become indefinite."""
         return _em.covariances(self.covariance_type, self._numbers, self.covariances_.shape)
 
     def _take_learnt(self, parts: Any) -> None:
@@ -439,11 +439,11 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
 
         Returns
         -------
@@ -481,12 +481,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Give each row the component with the largest membership.
+        """Predict the component of each row: the one with the largest membership.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
@@ -510,12 +510,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
         memberships : ndarray of shape (n_samples, n_components)
-            float32 if ``X`` is. Each row adds up to 1.
+            float32 if ``X`` is float32. Each row adds up to 1.
 
         Examples
         --------
@@ -531,12 +531,12 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
         log_densities : ndarray of shape (n_samples,)
-            float32 if ``X`` is.
+            float32 if ``X`` is float32.
 
         Examples
         --------
@@ -553,9 +553,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             One for each row.
 
@@ -575,7 +575,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
 
     @property
     def n_components_(self) -> int:
-        """How many components there are."""
+        """The number of components."""
         return len(self.weights_)
 
     @property
@@ -617,17 +617,17 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return components * columns + of_covariances[self.covariance_type] + components - 1
 
     def bic(self, X: ArrayLike) -> float:
-        """Bayes' information criterion of the mixture on rows: less is better.
+        """Bayes' information criterion of the mixture on rows: lower is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
         bic : float
-            Of the rows that were fitted, without weights, ``bic_``.
+            For the fitted rows, without weights, ``bic_``.
 
         Examples
         --------
@@ -641,17 +641,17 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return float(-2.0 * densities.sum() + self._n_parameters() * np.log(len(densities)))
 
     def aic(self, X: ArrayLike) -> float:
-        """Akaike's information criterion of the mixture on rows: less is better.
+        """Akaike's information criterion of the mixture on rows: lower is better.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows, in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
         aic : float
-            Of the rows that were fitted, without weights, ``aic_``.
+            For the fitted rows, without weights, ``aic_``.
 
         Examples
         --------
@@ -666,19 +666,19 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
     def sample(self, n_samples: int = 1) -> tuple[NDArray[Any], NDArray[np.int32]]:
         """Draw rows from the mixture.
 
-        ``random_state`` decides which, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
+        ``random_state`` seeds the draw, as in scikit-learn: an int gives the same rows each time, ``None`` and a ``RandomState`` give others each time.
 
         Parameters
         ----------
         n_samples : int, default=1
-            How many, at least 1.
+            The number of rows, at least 1.
 
         Returns
         -------
         X : ndarray of shape (n_samples, n_features)
-            float32 if the rows that were fitted are.
+            float32 if the fitted rows are.
         labels : ndarray of shape (n_samples,), int32
-            The component of each.
+            The component of each row.
 
         Examples
         --------
@@ -699,14 +699,14 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         return as_given(found["data"], self.means_), found["labels"]
 
     def plot(self, X: ArrayLike, *, ax: Any = None) -> Any:
-        """Rows by component, and an ellipse for each. See :func:`lehr.plot.components`.
+        """Draw rows by component, and an ellipse for each. See :func:`lehr.plot.components`.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            The rows that were fitted; those with a missing cell are not drawn.
+            The fitted rows; those with a missing cell are not drawn.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------

@@ -1,6 +1,6 @@
-"""Services of a node, asked from Python: :class:`Node`; :mod:`lehr.async_node` is the same for asyncio.
+"""Call the services of a node from Python: :class:`Node`; :mod:`lehr.async_node` is the same for asyncio.
 
-A node (``lehr serve``) keeps data sets and runs methods on them as jobs. HTTP is httpx's: ``pip install './python[services]'`` in a checkout.
+A node (``lehr serve``) keeps data sets and runs methods on them as jobs. It uses httpx for HTTP: ``pip install './python[services]'`` in a checkout.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ __dir__ = listed(__all__)
 
 
 class Node(_Client):
-    """A node of services, asked over HTTP.
+    """A node's services, called over HTTP.
 
     Parameters
     ----------
     url : str
         The address that ``lehr serve`` prints, such as ``"http://127.0.0.1:8420"``.
     token : str or None, default=None
-        The token that the node's policy asks for.
+        The token that the node's policy requires.
     timeout : float, default=30.0
-        Seconds that an answer may take; the node gives up after them too.
+        The longest wait for an answer, in seconds; the node gives up after it too.
     verify : bool or str, default=True
-        For https: the file with the authority that signed the node's certificate; ``True`` takes the usual ones.
+        For https: the file with the authority that signed the node's certificate; ``True`` takes the usual authorities.
     cert : str or tuple of str or None, default=None
-        For a node that asks for a client's certificate: its file, or the files of certificate and key.
+        For a node that requires a client certificate: its file, or the files of certificate and key.
 
     Notes
     -----
-    One connection is kept open for several requests. ``close()``, or a ``with`` statement, ends it. Safe to use from several threads.
+    One connection stays open for several requests. ``close()``, or a ``with`` statement, ends it. You can use it from several threads.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Node(_Client):
         self.close()
 
     def close(self) -> None:
-        """End the connection.
+        """Close the connection.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class Node(_Client):
         Returns
         -------
         services : list of dict
-            Of each its ``"path"``, ``"contract"``, ``"version"`` and ``"phase"``.
+            A dictionary for each service: ``"path"``, ``"contract"``, ``"version"`` and ``"phase"``.
 
         Examples
         --------
@@ -132,7 +132,7 @@ class Node(_Client):
         Parameters
         ----------
         path : str
-            The service, such as ``"/clustering"``.
+            The path of the service, such as ``"/clustering"``.
 
         Returns
         -------
@@ -152,11 +152,11 @@ class Node(_Client):
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
         operation : str
-            Its name in the contract.
+            The name of the operation in the contract.
         body : Any, default=None
-            The fields of the request: anything that JSON has, and NumPy's numbers and arrays. ``None`` is nothing.
+            The fields of the request: any JSON value, and NumPy's numbers and arrays. ``None`` sends nothing.
 
         Returns
         -------
@@ -173,18 +173,18 @@ class Node(_Client):
         return self._ask(_operation(path, operation, body))
 
     def submit(self, path: str, operation: str, body: Any = None, *, key: str | None = None) -> Any:
-        """Any operation of a service.
+        """Call any operation of a service.
 
-        Parameters
+        The path of the service.
         ----------
         path : str
-            The service.
+            The name of the operation in the contract.
         operation : str
             Its name in the contract.
         body : Any, default=None
-            As for :meth:`query`.
+            The same as for :meth:`query`.
         key : str or None, default=None
-            The same order with the same key is done once, however often it is sent.
+            The node executes an order with the same key only once, even if you send it again.
 
         Returns
         -------
@@ -206,7 +206,7 @@ class Node(_Client):
         Parameters
         ----------
         path : str
-            The service.
+            The path of the service.
 
         Returns
         -------
@@ -226,9 +226,9 @@ class Node(_Client):
     def upload(
         self, source: Any, name: str, *, format: str | None = None, replace: bool = False, path: str = "/datasets", **options: Any
     ) -> dict[str, Any]:
-        """Bring data into the data sets of the node.
+        """Upload data to the data sets of the node.
 
-        Large files go in pieces, and an upload that broke off goes on where it did.
+        Lehr sends large files in pieces, and an upload that broke off resumes where it stopped.
 
         Parameters
         ----------
@@ -237,9 +237,9 @@ class Node(_Client):
         name : str
             The name of the data set on the node.
         format : str or None, default=None
-            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: by the name of the file, or the kind of object.
+            ``"csv"``, ``"npy"``, ``"parquet"``, ``"arrow"``, ``"fasta"`` or ``"fps"``; ``None``: by the file name, or the type of the object.
         replace : bool, default=False
-            Whether a data set of that name may be there, and is replaced.
+            Whether to replace a data set of that name.
         path : str, default="/datasets"
             The service of data sets.
         **options : Any
@@ -271,7 +271,7 @@ class Node(_Client):
         Returns
         -------
         columns : dict of ndarray of shape (n_rows,)
-            By name: float64, int64 for counts, or objects for text. ``pandas.DataFrame(columns)`` is a table of it.
+            Columns by name: float64, int64 for counts, or objects for text. ``pandas.DataFrame(columns)`` makes a table of them.
 
         Examples
         --------
@@ -283,25 +283,25 @@ class Node(_Client):
         return self._ask(_table(path, "read", {"name": name}))
 
     def run(self, path: str, data: str | Mapping[str, str], *, output: str | None = None, key: str | None = None, **options: Any) -> Job:
-        """Order a job of a method.
+        """Start a job of a method.
 
         Parameters
         ----------
         path : str
             The method's service, such as ``"/clustering"``.
         data : str or dict of str
-            The data set that it is to work on, or data sets by the names that the method has for them.
+            The data set to work on, or data sets by the names that the method has for them.
         output : str or None, default=None
             The name of its results: ``output/table``. ``None``: the job's id.
         key : str or None, default=None
             The same order with the same key is one job.
         **options : Any
-            The method's: those of the command of the same name, with ``_`` for ``-``.
+            The method's options: those of the command of the same name, with ``_`` for ``-``.
 
         Returns
         -------
         job : Job
-            To be waited for.
+            The job, to wait for.
 
         Examples
         --------
@@ -316,9 +316,9 @@ class Node(_Client):
         return Job(self, path, self._ask(_run(path, data, options, output, key)))
 
     def watch(self, path: str, **wishes: Any) -> Iterator[Event]:
-        """The state of a service, and its changes as they come.
+        """Watch the state of a service, and its changes as they come.
 
-        A subscription that breaks is taken up again; its first event is then a seed, with the state as it is.
+        A subscription that breaks resumes; its first event is then a seed, with the current state.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class Node(_Client):
         Returns
         -------
         events : iterator of Event
-            Without an end, unless the service ends or ``count`` is reached.
+            Events without an end, unless the service ends or ``count`` is reached.
 
         Examples
         --------
@@ -358,7 +358,7 @@ class Node(_Client):
 
 
 class Job:
-    """A job of a method on a node, as :meth:`Node.run` gives it.
+    """A job of a method on a node, as :meth:`Node.run` returns it.
 
     Attributes
     ----------
@@ -377,7 +377,7 @@ class Job:
     Parameters
     ----------
     node : Node
-        Where it is.
+        The node that runs it.
     path : str
         The method's service.
     id : str
@@ -391,14 +391,14 @@ class Job:
         return f"Job({self._node!r}, {self._path!r}, {self.id!r})"
 
     def wait(self, timeout: float | None = None, *, progress: Callable[[dict[str, Any]], object] | None = None) -> dict[str, Any]:
-        """Wait until it has ended.
+        """Wait until the job has ended.
 
         Parameters
         ----------
         timeout : float or None, default=None
-            Seconds at most; ``None``: as long as it takes. The job goes on either way.
+            The longest wait in seconds; ``None``: no limit. The job continues either way.
         progress : callable or None, default=None
-            Called with the job as it is, every now and then while it runs.
+            Called regularly with the job's state while it runs.
 
         Returns
         -------
@@ -427,7 +427,7 @@ class Job:
         Parameters
         ----------
         name : str
-            Which: ``"labels"``, ``"centers"``, ….
+            The name of the result: ``"labels"``, ``"centers"``, ….
 
         Returns
         -------
@@ -446,17 +446,17 @@ class Job:
         return self._node._ask(_table(self._path, "result", {"job": self.id, "table": name}))
 
     def model(self) -> Any:
-        """The model, as an estimator for other rows.
+        """The model, as an estimator for new rows.
 
         Returns
         -------
         estimator
-            Fitted, as :func:`lehr.load` gives it of the same ``model.json``; its ``export`` writes a file that ``lehr predict`` reads.
+            A fitted estimator, as :func:`lehr.load` returns it for the same ``model.json``; its ``export`` writes a file that ``lehr predict`` reads.
 
         Raises
         ------
         Fault
-            If it is not done, or its method learns nothing.
+            If the job is not done, or its method makes no model.
 
         Examples
         --------
@@ -470,7 +470,7 @@ class Job:
         return self._node._ask(_model(self._path, self.id))
 
     def cancel(self) -> None:
-        """End it without a result.
+        """Cancel the job; it has no result.
 
         Returns
         -------

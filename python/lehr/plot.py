@@ -1,6 +1,6 @@
 """Pictures of models, on matplotlib: clusters, mixtures, blocks of items, maps, topographic maps, annealing and its tree of divisions, the Shepard diagram; and of overheads.
 
-Each draws on axes and returns them, so that pictures can be put together. matplotlib is imported when one is drawn.
+Each function draws on axes and returns them, so you can combine pictures. matplotlib is imported at the first one.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _thinned(length: int) -> NDArray[np.int64]:
 
 
 def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:
-    """Points in the colours of their classes, numbered from 0; a name in the legend for each, if there are as many colours."""
+    """Points in the colours of their classes, numbered from 0; the legend names each, if there are enough colours."""
     ax.scatter(*places.T, c=classes % _COLOURS, cmap="tab20", vmin=0, vmax=_COLOURS - 1, s=8, linewidths=0, zorder=2)
     if len(names) <= _COLOURS:
         # Imported already, with the axes.
@@ -61,7 +61,7 @@ def _legend(ax: Any, count: int) -> None:
 
 
 def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: NDArray[np.int64]) -> None:
-    """Points by label: numbers on a scale with a bar beside it, classes with a legend. Whole numbers of few values are classes."""
+    """Points by label: numbers on a scale with a bar beside it, classes with a legend. Integers with few distinct values are classes."""
     if labels is None:
         ax.scatter(*places[shown].T, s=8, linewidths=0, zorder=2)
         return
@@ -79,7 +79,7 @@ def _coloured(ax: Any, places: NDArray[Any], labels: ArrayLike | None, shown: ND
 
 
 class _Plane:
-    """Two dimensions in which rows are seen: their own, or those of their two leading principal axes."""
+    """The two dimensions in which rows are drawn: their own, or their two leading principal axes."""
 
     def __init__(self, rows: Any) -> None:
         width = rows.shape[1]
@@ -103,7 +103,7 @@ class _Plane:
 
 
 def _of_fit(model: Any, X: Any) -> Any:
-    """The rows that were fitted, sparse if they are and there are more than axes to find among."""
+    """The fitted rows, sparse if they are and there are more than axes to find among."""
     check_is_fitted(model)
     if not hasattr(model, "labels_"):
         raise ValueError("expected an estimator that was fitted: a model that the command wrote has no labels of its rows")
@@ -125,11 +125,11 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     Parameters
     ----------
     model : DAClustering or KMeans
-        Fitted.
+        A fitted estimator.
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-        The rows that were fitted.
+        The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -173,11 +173,11 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Parameters
     ----------
     model : DAGaussianMixture
-        Fitted.
+        A fitted estimator.
     X : array-like of shape (n_samples, n_features)
-        The rows that were fitted.
+        The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
 
 
 def _covariances(model: Any) -> NDArray[Any]:
-    """A matrix for each component, whatever form they have."""
+    """A matrix for each component, whatever the covariance type."""
     count, width = model.means_.shape
     numbers = model.covariances_
     if numbers.shape == (count, width, width):
@@ -235,22 +235,22 @@ def _covariances(model: Any) -> NDArray[Any]:
 
 
 def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
-    """Dissimilarities of items in the order of their clusters: each a dark block on the diagonal, if it is one. Its number is beside it.
+    """Dissimilarities of items in the order of their clusters: a compact cluster is a dark block on the diagonal. Its number is beside the block.
 
     Parameters
     ----------
     model : PairwiseClustering or KMedoids
-        Fitted.
+        A fitted estimator.
     dissimilarities : array-like of shape (n_samples, n_samples)
-        Of the items that were fitted; NaN, which is left white, where one is missing.
+        Dissimilarities of the fitted items; NaN, drawn white, where one is missing.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
 
-    Raises
+    If their number differs from the fitted items'.
     ------
     ValueError
         If they are not those of as many items as were fitted.
@@ -289,11 +289,11 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     Parameters
     ----------
     model : SMACOF
-        Fitted.
+        A fitted estimator.
     labels : array-like of shape (n_samples,), default=None
-        A class or a number of each item, for its colour. Classes have a legend, numbers a scale; whole numbers of up to 20 values are classes.
+        A class or a number of each item, for its colour. Classes get a legend, numbers a scale; integers with up to 20 values are classes.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -321,15 +321,14 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
 
 
 def annealing(model: Any, *, ax: Any = None) -> Any:
-    """How clusters divided as the temperature fell: free energy, and a mark with the number of clusters at each division. Dotted: the second cooling,
-    with the number that is kept.
+    """The free energy as the temperature fell, with the number of clusters at each division. Dotted: the second cooling, with the final number.
 
     Parameters
     ----------
     model : DAClustering or PairwiseClustering
-        Fitted.
+        A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -362,16 +361,16 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
 
 
 def annealing_tree(model: Any, *, ax: Any = None) -> Any:
-    """Which cluster divided at which temperature: from one at the left to all at the right. Divisions after the number of clusters that is kept are dotted.
+    """The tree of divisions by temperature: from one cluster at the left to all at the right. Divisions beyond the final number of clusters are dotted.
 
-    Clusters that have come together again while it cooled were merged, and the run does not keep which. From there on nobody knows which line is which: the tree ends there, with a word.
+    If the run merged clusters again while it cooled, it did not keep which ones. The tree ends there, with a note.
 
     Parameters
     ----------
     model : DAClustering or PairwiseClustering
-        Fitted.
+        A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -430,7 +429,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
 
 
 def _divisions(model: Any) -> tuple[list[Any], float | None]:
-    """The divisions as long as none but they has changed the number of clusters, and the temperature at which something else did."""
+    """The divisions as long as only they have changed the number of clusters, and the temperature of the first other change."""
     divisions: list[Any] = []
     for split in model.splits_:
         if split["n_clusters"] != len(divisions) + 2:
@@ -440,7 +439,7 @@ def _divisions(model: Any) -> tuple[list[Any], float | None]:
 
 
 def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
-    """Where each branch is drawn: those without children one below the other, the others in the middle of their two."""
+    """The position of each branch: those without children one below the other, the others in the middle of their two."""
     heights: dict[int, float] = {}
     rows, waiting = 0, [0]
     while waiting:
@@ -460,7 +459,7 @@ def _heights(children: dict[int, tuple[int, int]]) -> dict[int, float]:
 
 
 def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_clusters: int | None = None, ax: Any = None) -> Any:
-    """The loss from dividing a run: the overhead of each layout against the points that a rank has, with least and most of its runs.
+    """The cost of dividing a run: the overhead of each layout against the points of a rank, with least and most of its runs.
 
     An overhead of f on p ranks means an efficiency of 1 / (1 + f).
 
@@ -469,9 +468,9 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     record : path-like or list of dict
         The file that ``lehr lab overhead --record`` wrote, or its figures.
     n_clusters : int, default=None
-        The number of clusters that is shown. ``None``: the one with the most sizes, and of several the largest.
+        The number of clusters to show. ``None``: the number with the most sizes, and of several the largest.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -521,21 +520,21 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
 
 
 def _layout(text: str) -> tuple[int, str]:
-    """The ranks of a layout, threads by processes by nodes, and a description in words."""
+    """The ranks of a layout, threads by processes by nodes, and their description."""
     threads, processes, nodes = (int(number) for number in text.split("x"))
     words = [(threads, "threads"), (processes, "processes"), (nodes, "nodes")]
     return threads * processes * nodes, " in ".join(f"{count} {word}" for count, word in words if count > 1) or "1 thread"
 
 
 def shepard(model: Any, *, ax: Any = None) -> Any:
-    """The Shepard diagram: how often a dissimilarity came to which distance in the map.
+    """The Shepard diagram: pairs by dissimilarity and by distance in the map.
 
     Parameters
     ----------
     model : SMACOF
-        Fitted.
+        A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -563,18 +562,18 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
 
 
 def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-    """Rows on a topographic map, over how much it is stretched. Dark means far to go between neighbouring nodes, so you see walls between groups.
+    """Rows on a topographic map, over its stretch. Dark means a large distance between neighbouring nodes, so you see walls between groups.
 
     A map of one dimension is drawn as a profile, with the rows below it; of three dimensions, the first two.
 
     Parameters
     ----------
     model : GTM
-        Fitted.
+        A fitted estimator.
     labels : array-like of shape (n_samples,), default=None
-        A class or a number of each row, for its colour. Classes have a legend, numbers a scale; whole numbers of up to 20 values are classes.
+        A class or a number of each row, for its colour. Classes get a legend, numbers a scale; integers with up to 20 values are classes.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; ``None``: a new figure.
+        The matplotlib axes to draw on; ``None``: a new figure.
 
     Returns
     -------
@@ -583,7 +582,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
     Raises
     ------
     ValueError
-        If there are not as many labels as rows that were fitted.
+        If the number of labels differs from the number of fitted rows.
 
     Examples
     --------

@@ -29,41 +29,41 @@ _MISSING = {"skip": "skip", "median": "median", "mode": "mode", "nearest": "near
 
 
 class TablePreparation(TransformerMixin, SavedMixin):
-    """Choose the columns of a table that rows are compared by, and bring them to comparable numbers.
+    """Choose the columns that rows are compared by, and bring them to comparable numbers.
 
-    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. Measures are used, identifiers, texts and constants are not; skewed columns become
-    logarithms; gaps are filled; columns are scaled. Each choice has its reason in ``columns_``, and a parameter that overrides it.
+    Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. It uses measures, but no identifiers, texts and constants; skewed columns become
+    logarithms; gaps are filled; columns are scaled. ``columns_`` gives the reason for each choice, and a parameter overrides it.
 
-    A category gets a feature for each of its texts, and weighs as much in distances as one column of numbers. Dates become days since 1970.
+    A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970.
 
     Parameters
     ----------
     columns : sequence of str or int, default=None
-        The columns to use, by name, or by position from 0. ``None``: all measures, or categories if there is no measure. Categories and dates are used
-        where they are named here.
+        The columns to use, by name, or by position from 0. ``None``: all measures, or categories if there is no measure. Categories and dates are used if you
+        name them here.
     exclude : sequence of str or int, default=()
-        Columns that are not used.
+        Columns to leave out.
     log : sequence of str or int, default=()
-        Columns whose logarithms are used. With ``auto`` so are columns whose skewness is above 1.5, if the logarithm at least halves it.
+        Columns to replace by their logarithms. ``auto`` adds columns whose skewness is above 1.5, if the logarithm at least halves it.
     scale : {'none', 'std', 'robust'}, default=None
         ``'std'``: mean 0 and standard deviation 1. ``'robust'``: median 0 and interquartile range 1. ``None``: ``'robust'`` with ``auto``, else ``'none'``.
     missing : {'skip', 'median', 'mode', 'nearest', 'error'}, default=None
         The treatment of missing values. ``'skip'`` leaves NaN, which :class:`DAGaussianMixture` and :class:`GTM` take. ``'nearest'`` fills by the five nearest rows
-        of the fitted table. Rows of other tables get the median, so that your row does not depend on those beside it. ``None``: ``'nearest'`` with
-        ``auto``, else ``'error'``.
+        of the fitted table. Rows of other tables get the median, so that a row does not depend on those beside it. ``None``: ``'nearest'`` with ``auto``, else
+        ``'error'``.
     auto : bool, default=True
-        Choose logarithms, scale and the treatment of missing values from the data where nothing is said.
+        Choose logarithms, scale and the treatment of missing values from the data if you don't.
 
     Attributes
     ----------
     columns_ : ColumnAccounts
         The role of each column, whether and how it is used, and why.
     notes_ : list of str
-        Changes to the rows that were fitted, such as gaps that were filled.
+        Changes to the fitted rows, such as gaps that were filled.
     log_ : dict of str to float
-        The number added to each column before its logarithm is taken, where one is.
+        The number added to each column before its logarithm is taken, if it is.
     scale_, missing_ : str
-        The ways that were chosen.
+        The chosen ways.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -148,7 +148,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
             Numbers, truth values, dates and texts; gaps are NaN, None, NA, NaT and empty texts.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
 
         Returns
         -------
@@ -157,8 +157,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Raises
         ------
         ValueError
-            For columns that you name and that are not there or cannot be used, and for a table without any usable column. Also for infinite numbers, and for missing
-            values with ``missing='error'``.
+            For columns that you name but that are missing or cannot be used, and for a table without any usable column. Also for infinite numbers, and for
+            missing values with ``missing='error'``.
 
         Examples
         --------
@@ -175,14 +175,14 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_features_out)
-            A frame after ``set_output``. Missing values are filled from other rows where ``missing`` is ``'nearest'``.
+            A frame after ``set_output``. Missing values are filled from other rows if ``missing`` is ``'nearest'``.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return self._fit(X)
 
     def _fit(self, X: Any) -> NDArray[np.float64]:
-        """The rows that were fitted, prepared."""
+        """The fitted rows, prepared."""
         wish: object = self.missing
         if isinstance(wish, str) and wish == "drop":
             raise ValueError("The 'missing' parameter cannot be 'drop': a transformer keeps all rows. Drop them before (DataFrame.dropna).")
@@ -238,7 +238,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return prepared["features"]
 
     def _take(self, preparation: str) -> None:
-        """Becomes the preparation that is given in JSON."""
+        """Become the preparation in some JSON."""
         content = json.loads(preparation)
         self._preparation = preparation
         self.scale_: str = content["scale"]
@@ -250,7 +250,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
 
     @classmethod
     def _restored(cls, content: dict[str, Any], form: dict[str, Any]) -> TablePreparation:
-        """The preparation that a model of the command has. Where gaps were filled from other rows then, or left out, new rows keep their gaps."""
+        """The preparation in a model of the command. If gaps were filled from other rows then, or left out, new rows keep their gaps."""
         if content["missing"] in ("nearest", "drop"):
             content = {**content, "missing": "skip"}
         preparation = cls(auto=False)
@@ -268,29 +268,29 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return json.loads(self._preparation)["features"]
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Prepare the rows of a table as those that were fitted.
+        """Prepare the rows of a table like the fitted ones.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            Columns with names are found by their names, in any order; others by their places. A preparation that :func:`load` found in a model of the
-            command also takes the path of a file, and reads it as ``lehr predict`` does.
+            Named columns are found by name, in any order; others by position. A preparation that :func:`load` found in a model of the command also takes the
+            path of a file, and reads it as ``lehr predict`` does.
 
         Returns
         -------
         features : ndarray of shape (n_samples, n_features_out)
-            A frame after ``set_output``. Missing values get the median where ``missing`` is ``'nearest'``. A preparation of the command keeps NaN in rows
-            without any value.
+            A frame after ``set_output``. Missing values get the median if ``missing`` is ``'nearest'``. A preparation of the command keeps NaN in rows without
+            any value.
 
         Raises
         ------
         ValueError
-            For columns that are used and are missing, or hold something else than before.
+            For used columns that are missing, or hold something else than before.
 
         Warns
         -----
         UserWarning
-            For columns that are new, are missing and were not used, or are read in another way, and for texts that were not there before.
+            For new columns, missing columns that were not used, columns that are read in another way, and texts that were not there before.
 
         Examples
         --------
@@ -311,7 +311,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return features
 
     def _frame(self, X: Any) -> _native.DataFrame:
-        """Another table, or that in a file."""
+        """Another table, or the table in a file."""
         if self._form is None or not isinstance(X, (str, PathLike)):
             return self._columns_of(X).frame()
         path = fspath(X)
@@ -321,7 +321,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return frame
 
     def _columns_of(self, X: Any) -> Columns:
-        """The columns of another table, called as those that were fitted."""
+        """The columns of another table, named like the fitted ones."""
         columns, name = Columns(X), type(self).__name__
         is_named = hasattr(self, "feature_names_in_")
         if not (is_named and columns.is_named):
@@ -351,7 +351,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return columns
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Bring features, such as the centres of clusters, back to the units of the columns.
+        """Convert features, such as the centres of clusters, back to the units of the columns.
 
         Parameters
         ----------
@@ -361,8 +361,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Returns
         -------
         values : ndarray of shape (n_samples, n_features_out)
-            A column for each of :meth:`get_feature_names_out`: of logarithms the number itself, of dates days since 1970, of a text of a category its
-            share.
+            A column for each of :meth:`get_feature_names_out`: for logarithms the number itself, for dates days since 1970, for a text of a category its share.
 
         Examples
         --------
@@ -381,7 +380,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         Parameters
         ----------
         input_features : array-like of str, default=None
-            Names of the columns, where those that were fitted had none.
+            Names of the columns, if the fitted ones had none.
 
         Returns
         -------
@@ -401,19 +400,20 @@ class TablePreparation(TransformerMixin, SavedMixin):
         return np.array(list(names), dtype=object)
 
     def sample_weight(self, X: Any) -> NDArray[np.float64]:
-        """Weights that set rows aside which lie alone, as the command does with ``--auto``: pass them to ``fit`` of a clustering.
+        """Weights that set isolated rows aside, as the command does with ``--auto``: pass them to ``fit`` of a clustering.
 
         A few rows far from all others would get clusters of their own before any group is divided.
 
         Parameters
         ----------
         X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-            The rows that are to be clustered. At least 50: of fewer none is set aside.
+            The rows to cluster. At least 50: with fewer rows none is set aside.
 
         Returns
         -------
         weights : ndarray of shape (n_samples,)
-            0 for rows without any value, and for rows whose fifth nearest neighbour is far, beside how far those neighbours have theirs; 1 for others.
+            0 for rows without any value, and for isolated rows. 1 for all others. A row is isolated if its fifth nearest neighbour is far, compared with its
+            neighbours' own.
 
         Examples
         --------
@@ -453,7 +453,7 @@ def _applied(frame: _native.DataFrame, preparation: str, is_other: bool) -> Any:
 
 
 def _differ(before: dict[str, Any], now: dict[str, Any]) -> bool:
-    """Whether values of two readings do not mean the same. Frames forget how their numbers were written."""
+    """Whether values of two readings differ in meaning. Frames forget how their numbers were written."""
     kinds = {"number" if read_as["kind"] == "written_number" else read_as["kind"] for read_as in (before, now)}
     if len(kinds) > 1:
         return True

@@ -1,7 +1,7 @@
 """One program on many ranks: message passing on NumPy arrays, between the threads of a script and between the processes that ``mpiexec`` started.
 
-:func:`run` calls a function once a rank, each with a :class:`Communicator`. Arrays are read and written where they lie, and the interpreter is free while a
-rank waits. Sums have the same bits on every number of threads and processes for the same number of ranks.
+:func:`run` calls a function once for each rank, with a :class:`Communicator`. Arrays are read and written in place, and the interpreter is free while a rank
+waits. Sums have the same bits on every number of threads and processes for the same number of ranks.
 
 ========================================================================  ================================================================
 :meth:`~Communicator.send`, :meth:`~Communicator.receive`                  a message from one rank to another
@@ -13,8 +13,8 @@ rank waits. Sums have the same bits on every number of threads and processes for
 :meth:`~Communicator.scan`                                                the combination of the arrays of the ranks before
 ========================================================================  ================================================================
 
-Collectives must be called by all ranks in the same order. Lehr compares the calls first. If your ranks come with different arrays, roots or operations, the call
-ends on all of them with a ``ValueError``.
+Collectives must be called by all ranks in the same order. Lehr compares the calls first. If your ranks pass different arrays, roots or operations, the call
+raises a ``ValueError`` on all of them.
 """
 
 from __future__ import annotations
@@ -56,19 +56,19 @@ def _tag(value: Any) -> int:
 
 
 def _ordered(array: ArrayLike) -> NDArray[Any]:
-    """The array itself if its values lie row after row, otherwise a copy in which they do. (``ascontiguousarray`` would add a dimension to one that has none.)"""
+    """The array itself if it is C-contiguous, otherwise a contiguous copy. (``ascontiguousarray`` would add a dimension to an array without any.)"""
     return np.asarray(array, order="C")
 
 
 class Communicator:
-    """One rank's end of all ranks. Made by :func:`run`; good as long as the program that it was given to runs, on the thread of that.
+    """One rank's access to all ranks. :func:`run` makes it; it is valid while the program runs, on its rank's thread.
 
     Attributes
     ----------
     rank : int
-        This rank's number, from 0.
+        The number of this rank, from 0.
     size : int
-        How many ranks there are.
+        The number of ranks.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Communicator:
         return f"Communicator(rank={self.rank}, size={self.size})"
 
     def barrier(self) -> None:
-        """Wait until all ranks have come here.
+        """Wait until all ranks have called this.
 
         Returns
         -------
@@ -110,14 +110,14 @@ class Communicator:
         self._native.barrier()
 
     def all_reduce(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
-        """Overwrite everybody's array with the combination of all, value by value, in one order of ranks.
+        """Overwrite every rank's array with the combination of all, value by value, in one order of ranks.
 
         Parameters
         ----------
         array : ndarray
             Of one type and shape on all ranks, C-contiguous: float64, float32, or integers. Overwritten in place.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
-            How two values become one. Sums of integers wrap as NumPy's; a NaN stays one.
+            The operation that combines two values. Sums of integers wrap as NumPy's do; a NaN stays NaN.
 
         Returns
         -------
@@ -126,9 +126,9 @@ class Communicator:
         Raises
         ------
         ValueError
-            On all ranks, if their arrays differ in type or shape; if the array is read-only or not contiguous.
+            On all ranks, if their arrays differ in type or shape, or if the array is read-only or not contiguous.
         TypeError
-            If it is no array of such numbers.
+            If it is not an array of such numbers.
         RankError
             If a rank has ended.
 
@@ -145,16 +145,16 @@ class Communicator:
         self._native.all_reduce(array, op)
 
     def reduce(self, array: NDArray[Any], root: int = 0, op: Literal["sum", "prod", "min", "max"] = "sum") -> None:
-        """Overwrite the root's array with the combination of all. Those of the others are then of no meaning.
+        """Overwrite the root's array with the combination of all. The arrays of the other ranks are then undefined.
 
         Parameters
         ----------
         array : ndarray
-            As for :meth:`all_reduce`.
+            The same as for :meth:`all_reduce`.
         root : int, default=0
-            The rank that wants it.
+            The rank that gets the result.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
-            As for :meth:`all_reduce`.
+            The same as for :meth:`all_reduce`.
 
         Returns
         -------
@@ -173,14 +173,14 @@ class Communicator:
         self._native.reduce(array, _rank("root", root), op)
 
     def broadcast(self, array: NDArray[Any], root: int = 0) -> None:
-        """Overwrite everybody's array with the root's.
+        """Overwrite every rank's array with the root's.
 
         Parameters
         ----------
         array : ndarray
-            As for :meth:`all_reduce`.
+            The same as for :meth:`all_reduce`.
         root : int, default=0
-            The rank whose array it is.
+            The rank whose array all ranks receive.
 
         Returns
         -------
@@ -199,16 +199,16 @@ class Communicator:
         self._native.broadcast(array, _rank("root", root))
 
     def scan(self, array: NDArray[Any], op: Literal["sum", "prod", "min", "max"] = "sum", *, exclusive: bool = False) -> None:
-        """Overwrite each rank's array with the combination of those of rank 0 to its own.
+        """Overwrite each rank's array with the combination of those of rank 0 up to its own.
 
         Parameters
         ----------
         array : ndarray
-            As for :meth:`all_reduce`.
+            The same as for :meth:`all_reduce`.
         op : {'sum', 'prod', 'min', 'max'}, default='sum'
-            As for :meth:`all_reduce`.
+            The same as for :meth:`all_reduce`.
         exclusive : bool, default=False
-            To the rank before instead: rank 0 keeps its own array then.
+            To the rank before instead: rank 0 then keeps its own array.
 
         Returns
         -------
@@ -227,19 +227,19 @@ class Communicator:
         self._native.scan(array, op, bool(exclusive))
 
     def gather(self, array: ArrayLike, root: int = 0) -> list[NDArray[Any]] | None:
-        """Collect everybody's arrays at the root.
+        """Collect the arrays of all ranks at the root.
 
         Parameters
         ----------
         array : array-like
-            Of one type on all ranks, and of one shape but for the first length.
+            An array of one type on all ranks, and of one shape except for the first length.
         root : int, default=0
-            The rank that wants them.
+            The rank that gets them.
 
         Returns
         -------
         arrays : list of ndarray
-            In order of ranks; ``None`` at the others.
+            A list in the order of ranks; ``None`` at the others.
 
         Examples
         --------
@@ -253,17 +253,17 @@ class Communicator:
         return self._native.gather(_ordered(array), _rank("root", root))
 
     def all_gather(self, array: ArrayLike) -> list[NDArray[Any]]:
-        """Collect everybody's arrays everywhere.
+        """Collect the arrays of all ranks on each rank.
 
         Parameters
         ----------
         array : array-like
-            As for :meth:`gather`.
+            The same as for :meth:`gather`.
 
         Returns
         -------
         arrays : list of ndarray
-            In order of ranks.
+            A list in the order of ranks.
 
         Examples
         --------
@@ -281,9 +281,9 @@ class Communicator:
         Parameters
         ----------
         array : array-like, default=None
-            At the root: its first length is a multiple of the number of ranks. Not looked at elsewhere.
+            At the root: its first length is a multiple of the number of ranks. Ignored on other ranks.
         root : int, default=0
-            The rank that deals.
+            The rank that deals them.
 
         Returns
         -------
@@ -293,7 +293,7 @@ class Communicator:
         Raises
         ------
         ValueError
-            On all ranks, if the root's array cannot be dealt.
+            On all ranks, if the root's array cannot be divided.
 
         Examples
         --------
@@ -308,16 +308,16 @@ class Communicator:
         return self._native.scatter(own, _rank("root", root))
 
     def send(self, array: ArrayLike, to: int, tag: int = 0) -> None:
-        """Send an array to a rank. Complete when it has been copied: it does not wait for the receiver.
+        """Send an array to a rank. It returns when the array has been copied: it does not wait for the receiver.
 
         Parameters
         ----------
         array : array-like
-            Of any shape.
+            An array of any shape.
         to : int
             The rank, which may be this one.
         tag : int, default=0
-            The number that the receiver may ask for, 0 to 2**32 - 1.
+            A number that the receiver may ask for, 0 to 2**32 - 1.
 
         Returns
         -------
@@ -335,7 +335,7 @@ class Communicator:
         self._native.send(_ordered(array), _rank("to", to), _tag(tag))
 
     def receive(self, source: int, tag: int = 0) -> NDArray[Any]:
-        """Wait for the next array of a rank with a tag.
+        """Wait for the next array from a rank with a tag.
 
         Parameters
         ----------
@@ -361,12 +361,12 @@ class Communicator:
         return self._native.receive(_rank("source", source), _tag(tag))[0]
 
     def receive_any(self, source: int | None = None, tag: int | None = None) -> tuple[NDArray[Any], int, int]:
-        """Wait for the first array that will do.
+        """Wait for the first array that matches.
 
         Parameters
         ----------
         source : int, default=None
-            Of this rank; ``None``: of any.
+            From this rank; ``None``: from any.
         tag : int, default=None
             With this tag; ``None``: with any.
 
@@ -393,14 +393,14 @@ class Communicator:
         return self._native.receive(None if source is None else _rank("source", source), None if tag is None else _tag(tag))
 
     def shift(self, array: ArrayLike, displacement: int = 1) -> NDArray[Any]:
-        """Pass an array to the rank some places ahead on a ring, and get that of the rank as far behind.
+        """Pass an array to the rank some places ahead on a ring, and get the array of the rank as far behind.
 
         Parameters
         ----------
         array : array-like
             Of one type and shape on all ranks.
         displacement : int, default=1
-            How far ahead; behind, if it is negative.
+            The number of ranks ahead; negative: behind.
 
         Returns
         -------
@@ -439,19 +439,19 @@ class _Thread(threading.Thread, Generic[T]):
 
 
 def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[T]:
-    """Call a function once a rank, all at once, each on a Python thread of its own.
+    """Call a function once for each rank, all at once, each on its own Python thread.
 
-    A program computes with arrays of its own. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, and are called outside of one.
+    A program computes with its own arrays. ``fit`` and :func:`lehr.pairwise_distances` compute on all ranks themselves, so call them outside of a program.
 
-    Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Code in Python takes turns, except in free-threaded
-    Pythons; computations of NumPy without the interpreter overlap.
+    Under ``mpiexec`` the ranks are divided among the processes, which all make the same call. Python code takes turns, except in free-threaded Pythons; NumPy
+    computations without the interpreter overlap.
 
     Parameters
     ----------
     program : callable
-        Takes a :class:`Communicator`.
+        A function that takes a :class:`Communicator`.
     ranks : int, default=None
-        How many in all; in an MPI job a multiple of its processes. ``None``: as many as processors, or one a process in a job.
+        The number of ranks in all; in an MPI job a multiple of its processes. ``None``: as many as processors, or one for each process of a job.
 
     Returns
     -------
@@ -461,7 +461,7 @@ def run(program: Callable[[Communicator], T], ranks: int | None = None) -> list[
     Raises
     ------
     BaseException
-        The error of a rank: of several the one of the lowest number that did not because of another's end.
+        The error of a rank: of several, that of the lowest rank that did not fail because another ended.
     RankError
         If only ranks of other processes failed.
     RuntimeError

@@ -1,8 +1,7 @@
-"""The interactive report, shown in a notebook: of a run of the command, or of a fitted estimator (``model.show(X)``).
+"""The interactive report in a notebook: of a run of the command, or of a fitted estimator (``model.show(X)``).
 
 ``lehr cluster``, ``lehr mixture``, ``lehr gtm``, ``lehr pairwise``, ``lehr kmedoids``, ``lehr embed`` and the demonstrations write a page ``report.html`` beside
-their results. It has figures, tables that you can sort, and pictures that you can explore. It is one file that loads nothing, so a cell of your notebook can show it as
-it is.
+their results. It has figures, tables that you can sort, and interactive pictures. It is one file that loads nothing, so a notebook cell can show it.
 """
 
 from __future__ import annotations
@@ -23,25 +22,26 @@ _BEGINNING = "<!doctype html"
 
 
 class Report:
-    """A page that the command wrote, or that ``show`` of an estimator made; as the last value of a notebook's cell it is shown there.
+    """A page that the command wrote, or that ``show`` of an estimator made; a notebook displays it as the last value of a cell.
 
-    Its scripts run in a frame of their own, which cannot reach the notebook, its cells or the network address that it came from. The page is a part of the cell's output, so a notebook that is kept shows it without the folder.
+    Its scripts run in a frame of their own, which cannot reach the notebook, its cells or its network address. The page is a part of the cell's output, so a
+    saved notebook shows it without the folder.
 
     Parameters
     ----------
     results : path-like
         The folder that the command wrote, or the page itself.
     height : int, default=720
-        Of the frame, in pixels.
+        The height of the frame, in pixels.
 
     Attributes
     ----------
     path : pathlib.Path or None
-        The page as a file; ``None`` of an estimator's.
+        The page's file; ``None`` for an estimator's page.
     page : str
         The report as HTML.
     height : int
-        Of the frame.
+        The height of the frame.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class Report:
     ValueError
         If the file is no page of the command's.
 
-    Examples
+    If the file is no page of the command.
     --------
     >>> import pathlib, tempfile, lehr
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -84,9 +84,9 @@ class Report:
         return report
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all. It needs nothing else, so you can send it to somebody.
+        """Write the page to a file, whole or not at all. It needs no other file, so you can send it to other people.
 
-        Parameters
+        An existing file is replaced.
         ----------
         path : path-like
             A file there before is replaced.
@@ -124,14 +124,14 @@ def _pixels(height: int) -> int:
 
 
 def show(results: str | os.PathLike[str], *, height: int = 720) -> Report:
-    """The page of a run of the command, to end a cell with.
+    """Show the page of a run of the command, as the last value of a cell.
 
     Parameters
     ----------
     results : path-like
         The folder that the command wrote (``--out``), or the page itself.
     height : int, default=720
-        Of the frame, in pixels.
+        The height of the frame, in pixels.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-"""Messages in asyncio: ports that are awaited, several at once, and a state with handlers around it.
+"""Messages in asyncio: ports to await, several at once, and a state with handlers around it.
 
-A :class:`Port` is a queue that anybody may post to, from any thread. You await items: :meth:`Port.receive` for one item, :meth:`Port.take` for several. :func:`join`
-waits for one of each of several ports, :func:`choice` for the one that comes first. An :class:`Interleave` puts handlers around one state and
-says who may run beside whom.
+A :class:`Port` is a queue that any thread may post to. You await items: :meth:`Port.receive` for one item, :meth:`Port.take` for several. :func:`join` waits
+for one of each of several ports, :func:`choice` for the one that comes first. An :class:`Interleave` puts handlers around one state and says who may run beside
+whom.
 
-Everything that waits holds nothing: a coroutine that is cancelled while it waits leaves every item in its port, and changes no order. Handlers are coroutines of
-the event loop in which the interleave was started.
+A waiting coroutine holds nothing: if it is cancelled, every item stays in its port, in its order. Handlers are coroutines of the event loop in which the
+interleave was started.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def _release(woken: asyncio.Future[None]) -> None:
 
 
 class Waiting(Generic[T]):
-    """Something to await, once: made by ports, :func:`join`, :func:`choice` and interleaves.
+    """An awaitable, once: made by ports, :func:`join`, :func:`choice` and interleaves.
 
-    It waits from its first ``await`` on. A coroutine that is cancelled there takes nothing.
+    It starts to wait at its first ``await``. A coroutine that is cancelled there takes nothing.
 
     Examples
     --------
@@ -78,24 +78,24 @@ class Waiting(Generic[T]):
 
 
 class Port(Generic[T]):
-    """A queue that anybody may post to, and that is awaited.
+    """A queue that any thread may post to, and that you await.
 
     Parameters
     ----------
     name : str, default=None
-        For errors. ``None``: file and line where it is made.
+        The name in errors. ``None``: the file and line where it is made.
     capacity : int, default=None
-        How many items it holds at most. ``None``: any number.
+        The largest number of items. ``None``: any number.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
-        The policy of a full port for one more item. ``post`` raises :class:`Full`, and with ``'wait'`` you can wait for a place with ``post_wait``. Otherwise an
-        item is given up.
+        The policy of a full port for one more item. ``post`` raises :class:`Full`, and with ``'wait'`` you can wait for a place with ``post_wait``. Otherwise
+        an item is given up.
 
     Attributes
     ----------
     name : str
         Its name.
     waiting : int
-        How many coroutines wait at it.
+        The number of coroutines that wait at it.
     is_closed : bool
         Whether :meth:`close` was called.
 
@@ -148,7 +148,7 @@ class Port(Generic[T]):
             yield item
 
     def post(self, item: T) -> None:
-        """Put an item at the end. Never waits and runs nothing; from any thread.
+        """Append an item. It never waits and runs no handler; you can call it from any thread.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class Port(Generic[T]):
         Closed
             If the port is closed.
         Full
-            If it has no place.
+            If the port is full.
 
         Examples
         --------
@@ -177,14 +177,14 @@ class Port(Generic[T]):
         self._native.post(item)
 
     def post_wait(self, item: T) -> Waiting[None]:
-        """Put an item at the end when there is a place for it. Cancelled, it has not been posted.
+        """Append an item when there is a place for it. If it is cancelled, the item has not been posted.
 
         Parameters
         ----------
         item : object
             Anything.
 
-        Returns
+        An awaitable.
         -------
         waiting : Waiting
             To be awaited.
@@ -203,12 +203,12 @@ class Port(Generic[T]):
         return Waiting(self._native.post_wait(item))
 
     def receive(self) -> Waiting[T]:
-        """The next item.
+        """Receive the next item.
 
         Returns
         -------
         waiting : Waiting
-            To be awaited. Raises :class:`Closed` if the port is closed and empty.
+            An awaitable. Raises :class:`Closed` if the port is closed and empty.
 
         Examples
         --------
@@ -217,17 +217,17 @@ class Port(Generic[T]):
         return Waiting(self._native.receive())
 
     def take(self, count: int) -> Waiting[list[T]]:
-        """The next items, all together: none is taken before there are so many.
+        """Receive the next items, all together: it takes none before there are enough.
 
         Parameters
         ----------
         count : int
-            How many.
+            The number of items.
 
         Returns
         -------
         waiting : Waiting
-            To be awaited: a list.
+            An awaitable: a list.
 
         Examples
         --------
@@ -245,12 +245,12 @@ class Port(Generic[T]):
         return Waiting(self._native.take(items))
 
     def try_receive(self, default: Any = None) -> Any:
-        """The next item, if there is one now.
+        """Receive the next item, if there is one now.
 
         Parameters
         ----------
         default : object, default=None
-            The value if there is none.
+            The value if there is no item.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class Port(Generic[T]):
         return default if there is None else there[0]
 
     def drain(self) -> list[T]:
-        """All items that are there now.
+        """Receive all items that are there now.
 
         Returns
         -------
@@ -283,7 +283,7 @@ class Port(Generic[T]):
         return self._native.drain()
 
     def close(self) -> None:
-        """Take no more items. Items that are there can still be received.
+        """Stop taking items. Items in the port can still be received.
 
         Returns
         -------
@@ -297,17 +297,17 @@ class Port(Generic[T]):
 
 
 def join(*ports: Port[Any]) -> Waiting[list[Any]]:
-    """One item of each port, all together or none: who waits keeps nothing from others who want one of them only.
+    """One item of each port, all together or none: a waiting join keeps no item from others who need only one.
 
     Parameters
     ----------
     *ports : Port
-        Each once.
+        Ports, each once.
 
     Returns
     -------
     waiting : Waiting
-        To be awaited: a list in the order of the ports.
+        An awaitable: a list in the order of the ports.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def join(*ports: Port[Any]) -> Waiting[list[Any]]:
 
 
 def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
-    """Wait for the first of several; if several are ready, the first named wins. The others leave everything in its port.
+    """Wait for the first of several; if several are ready, the first named wins. The others leave their items in the ports.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
     Returns
     -------
     waiting : Waiting
-        To be awaited: the number of the one that came, from 0, and its outcome.
+        An awaitable: the number of the first, from 0, and its outcome.
 
     Examples
     --------
@@ -352,12 +352,12 @@ def choice(*waits: Waiting[Any]) -> Waiting[tuple[int, Any]]:
 
 
 class Dispatcher:
-    """Worker threads that keep the places of handlers. To be used with ``with``, or closed.
+    """Worker threads that schedule handlers. Use it in a ``with`` statement, or close it.
 
     Parameters
     ----------
     threads : int, default=1
-        How many. Handlers run on the event loop, so one is nearly always enough.
+        The number of threads. Handlers run on the event loop, so one is nearly always enough.
 
     Examples
     --------
@@ -377,7 +377,7 @@ class Dispatcher:
         self._finalizer = weakref.finalize(self, self._native.close)
 
     def close(self) -> None:
-        """End its workers, and the interleaves on them. Pending items stay in their port.
+        """End its workers, and their interleaves. Pending items stay in their port.
 
         Returns
         -------
@@ -403,25 +403,26 @@ Source = Port[Any] | tuple[Port[Any], ...]
 
 
 class Interleave(Generic[S]):
-    """A state, and handlers around it: readers run beside each other, a writer runs alone, by order of arrival across all ports.
+    """A state, and handlers around it: readers run together, a writer runs alone, by order of arrival across all ports.
 
-    Started in a running event loop, where its handlers are coroutines ``handler(state, item)``. A handler that may not start yet has not been called: its
-    item is still in its port. The loop's exception handler reports an exception of a handler, and the interleave goes on.
+    Start it in a running event loop, where its handlers are coroutines ``handler(state, item)``. A handler that may not start yet has not been called: its item
+    is still in its port. The loop's exception handler reports an exception of a handler, and the interleave continues.
 
     Parameters
     ----------
     dispatcher : Dispatcher
-        Where its handlers' places are kept.
+        The dispatcher that schedules its handlers.
     state : object
-        Given to every handler. It is one object: those that may change it change it in place.
+        The object that every handler gets. Handlers that may change it change it in place.
     exclusive, concurrent, independent : iterable of (Port, handler), default=()
-        Handlers that run alone, also while they are suspended; beside each other, but not beside exclusive ones; at any time. If you give a tuple of ports in the
-        place of one, the branch joins them. Its handler receives a list with one item of each, all taken together when it may start. Handlers of one such branch do
-        not overlap.
+        Handlers that run alone, also while they are suspended; handlers that run together, but not with exclusive ones; handlers that run at any time. If you
+        give a tuple of ports in place of one port, the branch joins them. Its handler receives a list with one item of each, all taken together when it may
+        start. Handlers of one such branch do not overlap.
     teardown : iterable of (Port, handler), default=()
-        Handlers that end it. From the item's arrival on nothing more starts, and the ports are closed. When running handlers have ended, this one runs alone.
+        Handlers that end it. From the item's arrival on, nothing more starts, and the ports are closed. After the running handlers have ended, this one runs
+        alone.
     name : str, default=None
-        For errors.
+        The name in errors.
 
     Examples
     --------
@@ -492,12 +493,12 @@ class Interleave(Generic[S]):
         self._native = _native.Interleave(dispatcher._native, name, state, branches, start)
 
     def ended(self) -> Waiting[None]:
-        """The end, by teardown.
+        """Wait for the end by teardown.
 
         Returns
         -------
         waiting : Waiting
-            To be awaited. Raises :class:`Closed` if it was stopped, or its dispatcher closed, before.
+            An awaitable. It raises :class:`Closed` if it was stopped, or its dispatcher closed, before.
 
         Examples
         --------
@@ -517,12 +518,12 @@ class Interleave(Generic[S]):
         return Waiting(self._native.ended())
 
     def stop(self) -> Waiting[S]:
-        """End it without a teardown, and without closing ports: running handlers come to their end, pending items stay in their ports.
+        """End it without a teardown, and without closing ports: running handlers finish, pending items stay in their ports.
 
         Returns
         -------
         waiting : Waiting
-            To be awaited: the state.
+            An awaitable: the state.
 
         Examples
         --------

@@ -1,8 +1,8 @@
 """Services written in Python: a state document, and handlers for the requests of clients.
 
-A :class:`Service` is JSON-serialisable state plus methods that you mark with a verb by :func:`handler`. :func:`serve` has it answer over HTTP, as services written
-in Rust do: to :class:`lehr.Node`, to ``curl``, to other nodes. You get versions, subscribers who hear of each change, one answer for each request, and a description
-of its fields in ``/openapi.json``.
+A :class:`Service` is JSON-serialisable state plus methods that you mark with a verb by :func:`handler`. :func:`serve` makes it answer over HTTP, as services
+written in Rust do: to :class:`lehr.Node`, to ``curl``, to other nodes. You get versions, subscribers who receive each change, one answer for each request, and
+a description of its fields in ``/openapi.json``.
 
 ======================  ==========================================================  ==============================
 verb                    what it does                                                who may run beside it
@@ -15,7 +15,7 @@ replace                 puts another state in its place; ``PUT`` asks for the on
                         that is called ``replace``
 ======================  ==========================================================  ==============================
 
-``get`` and ``subscribe`` are answered without a handler, and without the interpreter.
+The node answers ``get`` and ``subscribe`` without a handler, and without the interpreter.
 """
 
 from __future__ import annotations
@@ -82,26 +82,25 @@ def handler(
     """Mark a method as the handler of an operation.
 
     Its parameters are the fields of the body, and its annotations give their types. These are ``int``, ``float``, ``str``, ``bool``, ``list``, ``dict``, ``Literal``
-    and these with ``None``. You can give the types of entries, for example ``list[int]``. Anything else, and no annotation, takes any value
-    of JSON. A field with a default may be missing, one that is not
-    known is passed over. A method with one parameter before ``/`` takes the body as it is.
+    and these with ``None``. You can give the types of entries, for example ``list[int]``. Any other annotation, or none, accepts any JSON value. A field with a
+    default may be missing; unknown fields are ignored. A method with one parameter before ``/`` receives the whole body.
 
-    Plain functions are called on threads of the node, coroutines on its event loop.
+    The node calls plain functions on its threads, coroutines on its event loop.
 
     Parameters
     ----------
     verb : {'query', 'submit', 'insert', 'update', 'upsert', 'replace', 'delete'}
-        The effect on the state.
+        The operation's effect on the state.
     group : {'exclusive', 'concurrent', 'independent'}, default=None
-        Who may run beside it: nobody who sees the state, others that look at it, everybody (then it must not look at the state). ``None``: exclusive for verbs that change the
-        state, which have no other, and concurrent for those that do not.
+        The handlers that may run at the same time: none that see the state, those that only read it, or all. With all, it must not read the state. ``None``:
+        exclusive for verbs that change the state, which allow nothing else, and concurrent for the others.
     name : str, default=None
         The name for clients. ``None``: the name of the method.
 
     Returns
     -------
     decorator : callable
-        Gives the method as it is.
+        The method, unchanged.
 
     Examples
     --------
@@ -132,25 +131,25 @@ def handler(
 
 
 class Service:
-    """A state and the handlers around it, to be inherited from.
+    """A state and its handlers, as a base class.
 
-    The state consists of values of JSON: dictionaries with texts as keys, lists, texts, numbers (of NumPy too), ``True``, ``False`` and ``None``. Put anything else that handlers need into other attributes. A handler
-    that changes the state changes ``self.state`` in place or puts another there. When it returns, clients see the new state, one version later, and subscribers hear
-    of the operation. If your handler raises, it has changed nothing: the state is again as it was. Therefore don't keep references to parts of the state from one
-    call to the next. If the verb of your handler changes nothing (query, submit), leave the state alone, because nobody checks it. Later handlers would see your
-    changes, and clients only with the next change that another handler makes, if that comes to an end.
+    The state consists of JSON values: dictionaries with texts as keys, lists, texts, numbers (NumPy's too), ``True``, ``False`` and ``None``. Put anything else
+    that handlers need into other attributes. A handler that changes the state changes ``self.state`` in place or assigns a new one. When it returns, clients
+    see the new state, one version later, and subscribers receive the operation. If your handler raises, it has changed nothing: the old state is back.
+    Therefore don't keep references to parts of the state between calls. If your handler's verb changes nothing (query, submit), don't change the state: Lehr
+    does not check that. Later handlers would see your changes, but clients only after the next successful change by another handler.
 
-    A handler reports an error to its client by raising :class:`lehr.Fault` with one of the codes of the node. Of any other exception the client hears only that the operation failed
-    inside the service, and the log ``lehr.services`` has the traceback.
+    A handler reports an error to its client by raising :class:`lehr.Fault` with one of the codes of the node. For any other exception the client only learns
+    that the operation failed inside the service, and the log ``lehr.services`` has the traceback.
 
     Attributes
     ----------
     state : Any, default=None
-        The path and state that clients see. Shared by nobody: each service gets a copy of it when it is served.
+        The path and state that clients see. Not shared: each service gets a copy of it when it is served.
     contract : str, default=''
-        The name under which the world knows such services, such as ``"example.org/counter"``; ``''``: module and class.
+        The public name of such services, such as ``"example.org/counter"``; ``''``: module and class.
     version : tuple of int, default=(1, 0)
-        Of the contract: the second number grows with additions, the first with changes that old clients would get wrong.
+        The version of the contract: the second number grows with additions, the first with changes that break old clients.
 
     Examples
     --------
@@ -183,27 +182,27 @@ class Service:
 
 
 class Server:
-    """A node that serves, as :func:`serve` gives it. Use it in a ``with`` statement, or close it.
+    """A running node, as :func:`serve` returns it. Use it in a ``with`` statement, or close it.
 
     Parameters
     ----------
     services : dict of Service
         The services by path.
     address : str
-        Where to listen, such as ``"127.0.0.1:0"``.
+        The address to listen on, such as ``"127.0.0.1:0"``.
     insecure : bool
-        Whether others than this machine may reach it.
+        Whether other machines may reach it.
     threads : int
-        Workers.
+        The number of workers.
     queue : int
-        Requests of each operation that may wait.
+        The largest number of waiting requests of each operation.
     keep : str or None
-        Where documents are kept.
+        The folder for documents.
 
     Attributes
     ----------
     url : str
-        Its address, as :class:`lehr.Node` takes it.
+        The node's address, as :class:`lehr.Node` takes it.
     services : dict of Service
         The services by path.
 
@@ -250,12 +249,12 @@ class Server:
         Parameters
         ----------
         timeout : float or None, default=None
-            Seconds at most; ``None``: as long as it takes. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+            The longest wait in seconds; ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
 
         Returns
         -------
         ended : bool
-            Whether it has come to that.
+            Whether the node has ended.
 
         Examples
         --------
@@ -283,12 +282,12 @@ class Server:
         return True
 
     def close(self, timeout: float = 5.0) -> None:
-        """End the services, the youngest first, then the node. Requests that wait are refused, handlers that run have their time.
+        """End the services in reverse order, then the node. Waiting requests are refused, running handlers get time to finish.
 
         Parameters
         ----------
         timeout : float, default=5.0
-            Seconds that handlers have. Coroutines are cancelled after them; plain functions cannot be, and are left behind with a warning.
+            The time for running handlers, in seconds. Then coroutines are cancelled; plain functions cannot be, and are left behind with a warning.
 
         Returns
         -------
@@ -320,42 +319,43 @@ def serve(
     keep: str | os.PathLike[str] | None = None,
     insecure: bool = False,
 ) -> Server:
-    """Have services answer over HTTP, until the node is closed.
+    """Serve services over HTTP, until the node is closed.
 
     Parameters
     ----------
     service : Service or dict of Service
-        One, or several by their paths, each an object of its own.
+        One service, or several by their paths, each an object of its own.
     path : str, default=None
-        Where the one stands. ``None``: the name of its class, ``/word_count`` for ``WordCount``.
+        The path of a single service. ``None``: the name of its class, ``/word_count`` for ``WordCount``.
     host : str, default='127.0.0.1'
-        The address to listen at; ``'localhost'`` is this machine.
+        The address to listen on; ``'localhost'`` is this machine.
     port : int, default=8420
-        The port; 0: any that is free.
+        The port; 0: any free port.
     threads : int, default=2
-        Workers that take requests to handlers. A handler that blocks holds none of them.
+        The number of workers that pass requests to handlers. A blocking handler does not occupy them.
     queue : int, default=1024
-        How many requests of each operation may wait; one more is refused.
+        The largest number of waiting requests of each operation; one more is refused.
     keep : path-like, default=None
-        A folder in which each service keeps its document: written before a change is answered, and read when it is served again. It is made if it is not there. ``None``: nothing is kept.
+        A folder in which each service keeps its document: written before a change is answered, and read when it is served again. Lehr creates the folder if
+        necessary. ``None``: keep nothing.
     insecure : bool, default=False
-        Whether to listen where others can reach it. There is no policy here: anyone who can reach it may do everything.
+        Whether to listen on an address that other machines can reach. There is no policy here: anyone who can reach the node may do everything.
 
     Returns
     -------
     server : Server
-        Serving. Use it in a ``with`` statement, or close it.
+        The running node. Use it in a ``with`` statement, or close it.
 
     Raises
     ------
     ValueError
         For an address that others can reach, without ``insecure``; for one object at two paths, which would share a state.
     TypeError
-        For a handler whose parameters cannot be fields of a body, and a state that JSON has not.
+        For a handler whose parameters cannot be fields of a body, and for a state that is not JSON.
     OSError
-        If the address cannot be fetched, or the folder cannot be made.
+        If the address is not available, or the folder cannot be created.
     Fault
-        If a service cannot be started: two at one path, a damaged file.
+        If a service cannot start: two at one path, a damaged file.
 
     Examples
     --------
@@ -417,7 +417,7 @@ def _end(native: _native.ServiceNode, loop: _Loop, seconds: float) -> None:
 
 
 class _Loop:
-    """An event loop on a thread of its own, from the first coroutine on."""
+    """An event loop on its own thread, from the first coroutine on."""
 
     def __init__(self) -> None:
         #: Tasks that were cancelled, which a second time would keep from cleaning up. Changed on the loop only.
@@ -469,7 +469,7 @@ class _Loop:
 
 
 def _turn(loop: asyncio.AbstractEventLoop, is_over: Callable[[], bool]) -> None:
-    """Run the loop until that is so. A task that raises an exception that ends programs ends the loop, and one may stop it: all handlers have it, so it goes on."""
+    """Run the loop until that is so. An exception that ends programs would end the loop, which all handlers share, so the loop continues."""
     while not is_over():
         try:
             loop.run_forever()
@@ -513,7 +513,7 @@ class _Running:
 
 
 class _Program:
-    """The target of the native half's calls: a service, and its handlers by the names of their operations."""
+    """The target of the Rust extension's calls: a service, and its handlers by operation."""
 
     loop: _Loop
 
@@ -551,7 +551,7 @@ class _Program:
         return self.service.state
 
     def handle(self, name: str, body: Any) -> tuple[Any, Coroutine[Any, Any, Any] | None]:
-        """The answer; or nothing, and a coroutine that comes to it."""
+        """The answer; or nothing, and a coroutine that returns it."""
         handler = self._handlers[name]
         positional, named = handler.arguments(body)
         answer = getattr(self.service, handler.attribute)(*positional, **named)
@@ -567,7 +567,7 @@ class _Program:
             raise
 
     def told(self, name: str, raised: BaseException) -> tuple[str, str, float | None] | None:
-        """The words for a client about an exception, if they say more than that the operation failed."""
+        """The message to a client about an exception, if there is more to say than that the operation failed."""
         if isinstance(raised, Fault):
             if raised.code in _CODES:
                 return raised.code, raised.reason, raised.retry_after
@@ -596,7 +596,7 @@ async def _awaited(answer: Awaitable[Any]) -> Any:
 
 
 class _Handler:
-    """A handler, and how the fields of a body become its arguments."""
+    """A handler, and the mapping from the fields of a body to its arguments."""
 
     def __init__(self, name: str, mark: _Mark, function: Any, attribute: str) -> None:
         if not inspect.isfunction(function) or inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
@@ -649,7 +649,7 @@ _TYPES: dict[Any, str] = {bool: "boolean", int: "integer", float: "number", str:
 
 
 def _schema(hint: Any) -> dict[str, Any]:
-    """The JSON schema of an annotation; of one that JSON has nothing like, that of everything."""
+    """The JSON schema of an annotation; for a type without a JSON equivalent, one that accepts everything."""
     if hint is None:
         return {"type": "null"}
     if isinstance(hint, type) and hint in _TYPES:
@@ -670,7 +670,7 @@ def _schema(hint: Any) -> dict[str, Any]:
 
 
 def _misfit(value: Any, schema: Mapping[str, Any], where: str) -> str | None:
-    """The fault of a value; nothing if it fits."""
+    """The error for a value; nothing if it fits."""
     if "anyOf" in schema:
         if all(_misfit(value, one, where) for one in schema["anyOf"]):
             return f"{where}: expected {_expected(schema)}, found {_shown(value)}"

@@ -44,27 +44,27 @@ class ColumnAccount:
     role : str
         ``'measure'``, ``'category'``, ``'date'``, ``'id'``, ``'text'``, ``'constant'``, ``'empty'`` or ``'duplicate'``.
     reason : str or None
-        Why it has that role, where its values alone do not say it.
+        The reason for that role, if its values alone don't show it.
     duplicate_of : str or None
         The column whose values it repeats.
     read_as : str
-        How it was read, such as ``"number, decimal ',', €"``.
+        The way it was read, such as ``"number, decimal ',', €"``.
     rows, missing, distinct : int
-        Rows of the table, rows without a value, different values.
+        The number of rows of the table, of rows without a value, and of different values.
     low, high : float, numpy.datetime64 or None
-        The smallest and the largest value, of numbers and dates.
+        The smallest and the largest value, for numbers and dates.
     median, mean, deviation, skewness : float or None
-        Of numbers. The deviation is that of the population; the skewness is the mean cube of the standardised values.
+        For numbers. The deviation is that of the population; the skewness is the mean cube of the standardised values.
     log_skewness : float or None
-        The skewness of the logarithms, where no value is below 0.
+        The skewness of the logarithms, if no value is below 0.
     dominant : tuple of (int, float) or None
-        How few rows make at least 90 % of the variance, if 1 % of the rows or fewer do, and their share of it.
+        The number of rows that make at least 90 % of the variance, if 1 % of the rows or fewer do, and their share of it.
     levels : tuple of (str, int)
         The most frequent texts, at most five, with the rows that have them.
     is_used : bool or None
-        Whether a preparation uses it; ``None`` where none was made.
+        Whether a preparation uses it; ``None`` without a preparation.
     use : str or None
-        How a preparation uses it, or why not.
+        The way in which a preparation uses it, or the reason why not.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class ColumnAccount:
 
     @classmethod
     def _of(cls, told: dict[str, Any]) -> ColumnAccount:
-        """The facts from the native half about a column."""
+        """The facts from the Rust extension about a column."""
         facts = told["facts"]
         found: dict[str, Any] = {}
         if isinstance(facts, dict) and "numbers" in facts:
@@ -124,7 +124,7 @@ class ColumnAccount:
 
 
 class ColumnAccounts(Sequence[ColumnAccount]):
-    """The accounts of a table's columns, in their order. Printed, it has a line for each column.
+    """The accounts of a table's columns, in their order. Printed, it shows a line for each column.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ class ColumnAccounts(Sequence[ColumnAccount]):
     @overload
     def __getitem__(self, key: slice) -> tuple[ColumnAccount, ...]: ...
     def __getitem__(self, key: int | str | slice) -> ColumnAccount | tuple[ColumnAccount, ...]:
-        """A column by its place or its name; several by a slice."""
+        """A column by its position or its name; several by a slice."""
         if not isinstance(key, str):
             return self._columns[key]
         for column in self._columns:
@@ -205,29 +205,30 @@ class ColumnAccounts(Sequence[ColumnAccount]):
 
 
 def _time(seconds: float) -> np.datetime64:
-    """A time of the native half's."""
+    """A time from the Rust extension."""
     return np.datetime64(round(seconds * 1e6), "us")
 
 
 def describe_columns(X: Any) -> ColumnAccounts:
     """Describe the columns of a table: role, gaps, range and skewness of each.
 
-    Methods need numbers; this says which columns those are, and which name rows, are categories, dates or texts. ``lehr cluster FILE`` shows the same.
+    Methods need numbers; the description says which columns those are, and which are names of rows, categories, dates or texts. ``lehr cluster FILE`` shows the
+    same.
 
     Parameters
     ----------
     X : table of pandas, Polars or Arrow, dict of columns, or array-like of shape (n_samples, n_columns)
-        Columns of a frame that :func:`read_table` read are described as they stood in the file. Columns of an array are called ``x0``, ``x1`` and so on.
+        Columns of a frame that :func:`read_table` read are described as they were in the file. Columns of an array are named ``x0``, ``x1`` and so on.
 
     Returns
     -------
     ColumnAccounts
-        One :class:`ColumnAccount` a column.
+        A :class:`ColumnAccount` for each column.
 
     Raises
     ------
     ValueError
-        For a table without rows or columns, and for numbers that are infinite, with their places.
+        For a table without rows or columns, and for infinite numbers, with their positions.
 
     Examples
     --------
@@ -256,44 +257,44 @@ def read_table(
 ) -> Any:
     """Read a table as people have it: exports, spreadsheets, JSON; with currency signs, decimal commas, gaps, dates, titles and totals.
 
-    How each column is written is found out from all of its values. Each unusual or ambiguous decision is a warning, and has a parameter that
-    overrides it. The command reads files in the same way.
+    Lehr detects the format of each column from all of its values. Each unusual or ambiguous decision causes a warning, and a parameter overrides it. The
+    command reads files in the same way.
 
     Parameters
     ----------
     source : path-like, bytes or file-like
         Text with a delimiter (also gzipped), an Excel or OpenDocument workbook, JSON lines, an array of JSON objects, Parquet, or NPY.
     decimal : {'.', ','}, default=None
-        The character before the fraction of numbers. ``None``: found out, column by column.
+        The decimal character. ``None``: detected, column by column.
     dates : {'day_first', 'month_first', 'year_first'}, default=None
-        The order of dates such as ``3/4/2021``. ``None``: found out.
+        The order of dates such as ``3/4/2021``. ``None``: detected.
     missing : str or sequence of str, default=()
-        Further spellings of a missing value, such as ``'-999'``, beside empty fields, ``NA``, ``N/A``, ``null`` and the like.
+        Further spellings of a missing value, such as ``'-999'``, in addition to empty fields, ``NA``, ``N/A``, ``null`` and the like.
     encoding : str, default=None
-        How characters are stored: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: found out.
+        The character encoding: ``'utf-8'``, ``'utf-16-le'``, ``'utf-16-be'``, ``'latin-1'`` or ``'cp1252'``. ``None``: detected.
     skip_lines : int, default=None
-        How many lines above the header are left out. ``None``: found out.
+        The number of lines to skip above the header. ``None``: detected.
     sheet : str or int, default=None
         The sheet of a workbook, by name or by number from 1. ``None``: the first with a table.
     delimiter : str, default=None
-        The character between fields. ``None``: found out.
+        The delimiter. ``None``: detected.
     header : bool, default=None
-        Whether there are names of columns above the values. ``None``: found out.
+        Whether the table has a header of column names. ``None``: detected.
     text : str or sequence of str, default=()
-        Columns that are text, whatever they look like.
+        Columns to read as text, whatever they contain.
 
     Returns
     -------
     pandas.DataFrame or dict of str to ndarray
-        A frame if pandas is installed, else an array a column. Numbers are float64; dates datetime64; yes and no are bool, or float64 with NaN where some
-        are missing; everything else is text. ``attrs['lehr']`` of the frame says how it was read: ``columns``, ``dialect`` and ``notes``.
+        A frame if pandas is installed, else an array for each column. Numbers are float64; dates datetime64; yes and no are bool, or float64 with NaN where
+        some are missing; everything else is text. ``attrs['lehr']`` of the frame says how the file was read: ``columns``, ``dialect`` and ``notes``.
 
     Raises
     ------
     ValueError
-        For a file that is no table: each fault with its line and column, the first ten.
+        For a file that is no table: the first ten errors, each with its line and column.
     OSError
-        If it cannot be read.
+        If the file cannot be read.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Generative topographic mapping: rows seen on a sheet that was stretched through their space, with a density that says how well they are seen."""
+"""Generative topographic mapping: rows on a sheet that is stretched through their space, with a density that says how well they fit."""
 
 from __future__ import annotations
 
@@ -29,92 +29,92 @@ _STARTS = {"both": None, "annealed": "annealed", "plane": "plane"}
 class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, SavedMixin):
     """Generative topographic mapping, annealed.
 
-    A grid of nodes on a line, a plane or a cube is stretched through the space of your rows by a smooth function. Each node is a Gaussian of one width for all.
-    ``transform`` says where on the map a row came from, ``score_samples`` how well it is seen there. The map is begun as a point that unfolds while
-    it cools and as the principal plane, and the more likely end is kept. Cells may be missing: NaN is left out of every distance.
+    A smooth function stretches a grid of nodes on a line, a plane or a cube through the space of your rows. Each node is a Gaussian; all have the same width.
+    ``transform`` gives the position of a row on the map, ``score_samples`` its log-density. Two starts are tried: a point that unfolds while it cools, and the
+    principal plane; the more likely fit is kept. Cells may be missing: each distance leaves out NaN.
 
-    Nothing is drawn at random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before it where they are
-    not.
+    Nothing is random, so there is no ``random_state``. Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not.
 
     Parameters
     ----------
     n_components : int, default=2
-        Dimensions of the map, 1 to 3, and at most the columns.
+        The number of dimensions of the map, 1 to 3, and at most the number of columns.
     n_nodes : int, default=None
-        Nodes along each axis of the map, at least 2; 10,000 in all at most. ``None`` means 50 in one dimension, 15 in two (20 from 2,000 rows on), 8 in
-        three.
+        The number of nodes along each axis of the map, at least 2; at most 10,000 in all. ``None`` means 50 in one dimension, 15 in two (20 from 2,000 rows
+        on), 8 in three.
     n_basis : int, default=None
-        Basis functions along each axis, at least 2, in all fewer than nodes; 400 in all at most. ``None`` means 8 in one dimension, 5 in two, 3 in
+        The number of basis functions along each axis, at least 2; fewer than nodes in all, and at most 400. ``None`` means 8 in one dimension, 5 in two, 3 in
         three. More of them follow the rows more closely.
     width : float, default=1.0
-        Standard deviation of a basis function over the distance to the next one, 0.1 to 10.
+        The standard deviation of a basis function over the distance to the next one, 0.1 to 10.
     regularization : float, default=0.1
-        How stiff the map is, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the functions'
-        weights. It is scaled by the mean variance of a column, so that it means the same in any unit.
+        The stiffness of the map, 0 to 1e6: at 0 it follows the rows as closely as the basis can; try 0.01, 0.1, 1. It is the weight of a ridge penalty on the
+        functions' weights. It is scaled by the mean variance of a column, so it means the same in any unit.
     init : {'both', 'annealed', 'plane'}, default='both'
-        Where the map begins: as a point at the mean that is annealed, or as the plane of the principal axes at temperature 1. By default both are tried, and you get
-        the more likely end.
+        The start of the map: a point at the mean that is annealed, or the plane of the principal axes at temperature 1. By default Lehr tries both and keeps
+        the more likely fit.
     cooling : float, default=0.95
-        The temperature over the one before, 0.5 to 0.999.
+        The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-6
-        The fit ends when the objective of a row has no more than this still to gain, 1e-12 to 1e-2.
+        The fit ends when the objective of a row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=1000
-        Passes over the rows at temperature 1 at most, from each beginning.
+        The largest number of passes over the rows at temperature 1, from each start.
     n_jobs : int, default=None
-        Threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, else all processors (not 1), or one a process in an MPI job. Choose freely, because the result does not depend on it, to the last bit.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if that is set, otherwise all processors (rather than 1), or one for each
+        process of an MPI job. Any number gives the same result, to the last bit.
     verbose : int, default=0
-        Above 0: a line of progress on standard error.
+        If above 0, show progress on standard error.
     callback : callable, default=None
-        Called with a :class:`lehr.Progress` after every few passes; returns ``False`` to stop.
+        Called with a :class:`lehr.Progress` after every few passes; return ``False`` to stop the run.
     checkpoint : path-like, default=None
-        A file that an interrupted run is kept in. If it is there, ``fit`` resumes from it, to the same bits. A run that ends removes it.
+        The checkpoint file of an interrupted run. If it exists, ``fit`` resumes from it and gives the same result, bit for bit. A completed run removes it.
 
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        float32 if ``X`` is, as all that is said of rows, and ``means_`` and ``magnifications_``. Where each row came from, -1 to 1 along each axis: the mean of its posterior over the nodes. Between two far modes it may be where neither is;
-        ``entropies_`` tells.
+        float32 if ``X`` is float32, like all results for rows, and ``means_`` and ``magnifications_``. The position of each row, -1 to 1 along each axis: the
+        mean of its posterior over the nodes. Between two distant modes it may be where neither is; ``entropies_`` shows this.
     modes_ : ndarray of shape (n_samples,), int32
-        The most probable node of each row, as an index into ``nodes_``; ``modes(X)`` gives the place itself.
+        The most probable node of each row, as an index into ``nodes_``; ``modes(X)`` gives its position.
     probabilities_ : ndarray of shape (n_samples,)
         Its share of the posterior.
     entropies_ : ndarray of shape (n_samples,)
         The entropy of the posterior over nodes, in nats: 0 where one node has it all.
     nodes_ : ndarray of shape (n_nodes ** n_components, n_components)
-        Where the nodes are on the map. The last axis runs fastest.
+        The nodes' positions on the map. The last axis runs fastest.
     means_ : ndarray of shape (n_nodes ** n_components, n_features)
-        Where they are among the rows, in the unit of ``X``.
+        The nodes' positions among the rows, in the unit of ``X``.
     magnifications_ : ndarray of shape (n_nodes ** n_components,)
-        How much the map is stretched there: length, area or volume among the rows over that on the map. Walls of it stand between groups.
+        The stretch of the map at each node: length, area or volume among the rows over that on the map. High values form walls between groups.
     noise_variance_ : float
         The variance around the map, the same along every column, in the squared unit of ``X``.
     n_nodes_, n_basis_ : int
-        Nodes and basis functions along each axis.
+        The number of nodes and of basis functions along each axis.
     weights_ : ndarray of shape (n_functions, n_features)
-        Of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``; that of the constant is the last.
+        The weights of the ``n_basis_ ** n_components + 1`` functions, in the unit of ``X``; the constant's is the last.
     origin_ : ndarray of shape (n_features,)
-        The constant that the functions' sum is added to.
+        The constant that is added to the functions' sum.
     log_likelihood_ : float
         The weighted sum of the logarithms of the densities.
     free_energy_ : float
-        The objective per unit of weight at temperature 1 with its sign turned: the fit minimised it.
+        The negative objective per unit of weight at temperature 1, which the fit minimised.
     order_ : float
-        Spearman's correlation of the distances of nodes on the map and among the rows. Near 1, your map has no folds, which likelihood does not see.
+        Spearman's correlation between the distances of nodes on the map and among the rows. Near 1, your map has no folds; the likelihood does not see folds.
     init_ : str
-        Where the map that is kept began: ``'annealed'`` or ``'plane'``.
+        The start of the kept map: ``'annealed'`` or ``'plane'``.
     candidates_ : structured ndarray
-        One row for each beginning that was followed to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
+        One row for each start that ran to its end: ``init``, ``log_likelihood``, ``order``, ``is_converged``, ``n_iter``.
     history_ : structured ndarray
-        One row for each temperature of the map that is kept: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``, ``softness`` and
+        One row for each temperature of the kept map: ``temperature`` (a pure number, which ends at 1), ``objective``, ``noise_variance``, ``softness`` and
         ``sweeps``. ``softness`` is the mean of 1 less the largest share of a posterior.
     ascent_ : ndarray
-        The objective of a row before each sweep at temperature 1: it never falls.
+        The objective of a row before each iteration at temperature 1: it never falls.
     critical_temperature_ : float
-        The temperature below which a map that is a point begins to unfold.
+        The critical temperature, below which a map that is a point begins to unfold.
     converged_ : bool
-        Whether the fit ended with nothing left to gain.
+        Whether the fit converged.
     n_iter_ : int
-        Passes over the rows, from all beginnings.
+        The number of passes over the rows, from all starts.
     n_features_in_ : int
         Columns of ``X``.
     feature_names_in_ : ndarray of shape (``n_features_in_``,)
@@ -201,12 +201,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            At least two rows, NaN where a cell is missing; each column has a value in some row, and one at least varies.
+            At least two rows, NaN where a cell is missing; each column needs a value in some row, and at least one column varies.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            0 or more. Their unit changes nothing: ``regularization`` counts the effective number of rows. A row of weight 0 is placed and
-            influences nothing. Only the grid that is taken without ``n_nodes`` counts rows.
+            0 or more. Their unit has no effect: ``regularization`` counts the effective number of rows. A row of weight 0 gets a position but has no influence.
+            Only the default grid depends on the number of rows.
 
         Returns
         -------
@@ -215,11 +215,11 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Raises
         ------
         ValueError
-            For data or parameters that cannot be, for a column without a value, and for rows that are all the same.
+            For invalid data or parameters, for a column without a value, and for rows that are all the same.
         Stopped
-            If the callback said stop.
+            If the callback returned ``False``.
         KeyboardInterrupt
-            After Ctrl-C, within a second.
+            If the user presses Ctrl-C; the run ends within a second.
 
         Examples
         --------
@@ -270,16 +270,16 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return self
 
     def fit_transform(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> NDArray[Any]:
-        """Fit the map, and return where each row came from.
+        """Fit the map, and return the position of each row.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
-            As for :meth:`fit`.
+            The same as for :meth:`fit`.
 
         Returns
         -------
@@ -315,7 +315,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         self.set_params(width=self._width, **shape)
 
     def _map(self) -> dict[str, Any]:
-        """The map as the native half takes it."""
+        """The map as the Rust extension takes it."""
         return {
             "latent": self.nodes_.shape[1],
             "nodes": self.n_nodes_,
@@ -342,12 +342,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return {name: as_given(values, rows) if values.dtype.kind == "f" else values for name, values in found.items()}
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Where on the map rows come from: the means of their posteriors over the nodes. The map stays as it is.
+        """The positions of rows on the map: the means of their posteriors over the nodes. The map does not change.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
@@ -368,12 +368,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return positions
 
     def modes(self, X: ArrayLike) -> NDArray[Any]:
-        """Where the most probable node of each row is on the map: draw this where posteriors have several summits.
+        """The position of each row's most probable node: draw this if posteriors have several modes.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
@@ -395,7 +395,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
@@ -420,17 +420,17 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return as_given(np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True)), given)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Where places of the map are among the rows.
+        """The images of map positions among the rows.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_components)
-            Places, such as those of :meth:`transform`.
+            Positions on the map, such as those of :meth:`transform`.
 
         Returns
         -------
         rows : ndarray of shape (n_samples, n_features)
-            In the unit of the rows that were fitted; float32 if ``X`` is.
+            Points in the unit of the fitted rows; float32 if ``X`` is float32.
 
         Examples
         --------
@@ -444,12 +444,12 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return as_given(_native.images(places.astype(np.float64, copy=False), self._map())["data"], places)
 
     def score_samples(self, X: ArrayLike) -> NDArray[Any]:
-        """The logarithm of the density at each row, over the cells that are there: by it rows that fit nowhere stand out.
+        """The logarithm of the density at each row, over the cells that it has: low values mark rows that fit nowhere.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
 
         Returns
         -------
@@ -470,9 +470,9 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Rows in the unit of those that were fitted, NaN where a cell is missing.
+            Rows, in the units of the fitted data, NaN where a cell is missing.
         y : ignored
-            For scikit-learn's interface.
+            Ignored; present for scikit-learn's interface.
         sample_weight : array-like of shape (n_samples,), default=None
             One for each row.
 
@@ -491,14 +491,14 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return float(np.average(densities, weights=weights(sample_weight, densities)))
 
     def plot(self, labels: ArrayLike | None = None, *, ax: Any = None) -> Any:
-        """The rows on the map, over how much it is stretched. See :func:`lehr.plot.topography`.
+        """Draw the rows on the map, over its stretch. See :func:`lehr.plot.topography`.
 
         Parameters
         ----------
         labels : array-like of shape (n_samples,), default=None
             A class of each row, for its colour.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; ``None``: a new figure.
+            The matplotlib axes to draw on; ``None``: a new figure.
 
         Returns
         -------

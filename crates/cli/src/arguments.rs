@@ -54,7 +54,7 @@ pub use table::{ScaleArgument, TableArguments};
     arg_required_else_help = true
 )]
 pub struct Arguments {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }

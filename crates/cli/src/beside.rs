@@ -1,4 +1,4 @@
-//! Files beside the results that a user names: `--trace FILE`, `--figure FILE`.
+//! Further files that a user names: `--trace FILE`, `--figure FILE`.
 //!
 //! Such a file is claimed before the run, and put into place after the results. So a long run does not end at a folder
 //! in which the file cannot be written. A run that ends without results leaves none.
@@ -12,7 +12,7 @@ use lehr_data::write::AtomicFile;
 use crate::exit::{Failure, Kind};
 use crate::folder::Folder;
 
-/// Bytes of a file that tell who wrote it.
+/// Bytes that identify the program that wrote a file.
 const HEAD: u64 = 64;
 
 /// A kind of such files.
@@ -25,11 +25,11 @@ pub struct Beside {
 
 impl Beside {
     /// Checks that the file can be written and that nothing is lost by it. It may replace an earlier file of its kind,
-    /// which `is_ours` knows by the first bytes. It replaces another file only with `force`, and never the input or
-    /// the results.
+    /// which `is_ours` recognises by the first bytes. It replaces another file only with `force`, and never the input
+    /// or the results.
     ///
     /// # Errors
-    /// [`Kind::Environment`].
+    /// Returns [`Kind::Environment`].
     pub fn claim(
         &self,
         path: &Path,

@@ -1,7 +1,7 @@
-//! Runs the command that was typed: the one place that knows all commands.
+//! Runs the typed command: the one place that knows all commands.
 //!
-//! A command runs by itself, or together with the other processes that a launcher such as mpiexec started. Those that
-//! run by themselves say why they refuse several processes, if they do.
+//! A command runs alone, or together with the other processes that a launcher such as mpiexec started. Commands for one
+//! process give the reason why they refuse several.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ type Run = Box<dyn FnOnce(&[OsString]) -> Result<ExitCode, Failure>>;
 
 /// The command as it was typed, ready to run.
 pub enum Task {
-    /// By this process alone, whatever others there are.
+    /// By this process alone, regardless of others.
     Own(Run),
     /// By this process, which has to be the only one; with the reason.
     Alone(&'static str, Run),
@@ -39,10 +39,10 @@ pub trait Collective {
     /// Does it as the first process, or as the only one.
     ///
     /// # Errors
-    /// Why there is no result.
+    /// The reason why there is no result.
     fn lead(self: Box<Self>, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure>;
 
-    /// Takes part as another process: the exit code. Says nothing, because the first one does.
+    /// Takes part as another process: the exit code. Prints nothing, because the first one prints.
     ///
     /// # Errors
     /// The outcome of this process alone.

@@ -1,4 +1,4 @@
-//! How the command ends: its exit codes, and which error means which.
+//! Exit codes, and the errors that each stands for.
 //!
 //! | code | meaning | reaction of a script |
 //! | --- | --- | --- |
@@ -9,12 +9,12 @@
 //! | 4 | environment | corrects a path, a permission, a disk |
 //! | 130 | stopped | resumes |
 //!
-//! A reader of standard output that goes away (`lehr … | head`) is not a failure: the results are on disk.
+//! If a reader of standard output closes it (`lehr … | head`), that is no failure: the results are on disk.
 
 use lehr_data::read::Contents;
 use lehr_methods::OptionOf;
 
-/// Why no result was handed over, in the words the user reads.
+/// The reason why no result was handed over, in the words the user reads.
 #[derive(Debug)]
 pub struct Failure {
     /// The meaning of the exit code.
@@ -30,7 +30,7 @@ pub struct Failure {
 pub enum Kind {
     /// The method ended without an answer.
     NoResult,
-    /// The command line cannot be meant.
+    /// The command line is invalid.
     Usage,
     /// The data, or parameters that do not fit them.
     BadData,
@@ -137,7 +137,7 @@ pub fn of_rows(error: lehr_data::Error, for_gaps: &'static str) -> Failure {
 /// The ways of a command that prepares tables and fills their gaps.
 pub const GAPS_FILLED: &str =
     "--auto prepares the whole table, gaps too; --missing only fills the gaps, from the nearest rows";
-/// Where the rows go that a command without a way for gaps cannot take.
+/// The commands that take rows with missing values, for the messages of those that don't.
 pub const GAPS_ELSEWHERE: &str =
     "lehr distances compares rows with missing values, and lehr mixture and lehr gtm take them with --missing";
 /// The way of the commands that have one.

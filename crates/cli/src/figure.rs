@@ -19,7 +19,7 @@ pub struct FigureFile {
 }
 
 impl FigureFile {
-    /// A file as typed, or what is wrong with its name.
+    /// A file as typed, or the error in its name.
     pub fn of(typed: &str) -> Result<Self, String> {
         let path = PathBuf::from(typed);
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -35,7 +35,7 @@ impl FigureFile {
     /// Checks that the file can be written and that nothing is lost by it.
     ///
     /// # Errors
-    /// As of [`Beside::claim`].
+    /// The same as of [`Beside::claim`].
     pub fn claim(&self, among: (Option<&Path>, &Folder, bool)) -> Result<(), Failure> {
         FIGURE.claim(&self.path, |head| self.format.is_ours(head), among).map(drop)
     }

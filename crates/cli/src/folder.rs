@@ -1,8 +1,8 @@
-//! The folder of results: which files are ours, which are protected, and how results get there all at once.
+//! The folder of results: which files are Lehr's, which are protected, and how results appear all at once.
 //!
 //! Results are written under temporary names first and renamed when all of them are complete, `summary.json` last. So a
-//! folder with a `summary.json` of ours holds results that belong together. It says which command wrote them, and only
-//! that command replaces them without being asked. If `--force` has replaced another command's results, its files of
+//! folder with Lehr's `summary.json` holds results that belong together. It says which command wrote them, and only
+//! that command replaces them without `--force`. If `--force` has replaced another command's results, its files of
 //! other names stay, and a message names them. Another command's results, a checkpoint (hours of work, perhaps) and
 //! unknown files with our names are protected. `--force` lifts that, except for the input itself, which is never
 //! written to.
@@ -57,14 +57,14 @@ pub enum Results {
     Matrix,
     /// New items in a map.
     Placing,
-    /// All three of one run.
+    /// All three belong to one run.
     Application,
     /// Regions in several views.
     Demography,
 }
 
 impl Results {
-    /// In the order in which they are put into place. The last one says that the others are ours.
+    /// In the order in which they are put into place. The last one shows that the others are Lehr's.
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
@@ -95,7 +95,7 @@ impl Results {
         name.to_owned()
     }
 
-    /// The file that says that the others are ours.
+    /// The file that shows that the others are Lehr's.
     fn voucher(self) -> &'static str {
         self.names()[self.names().len() - 1]
     }
@@ -116,7 +116,7 @@ impl Results {
     }
 }
 
-/// A folder that is ours to write to until it is dropped. Folders made for a run that failed are removed again.
+/// A folder that is reserved for this run until it is dropped. Folders made for a run that failed are removed again.
 pub struct Folder {
     path: PathBuf,
     results: Results,
@@ -125,11 +125,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Makes the folder if it is not there, sees that it can be written to, and refuses to endanger its files.
+    /// Makes the folder if it does not exist, sees that it can be written to, and refuses to endanger its files.
     ///
     /// - `results`: the files to be written to it.
     /// - `input`: the file the points came from, if any.
-    /// - `force`: replace a checkpoint and files not known to be ours.
+    /// - `force`: replace a checkpoint and files not known to be Lehr's.
     /// - `resumed`: the folder with the checkpoint to resume from; a checkpoint in this same folder is then no
     ///   obstacle.
     ///
@@ -232,8 +232,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes temporary files of processes that were ended before they could: `.NAME.PROCESS-NUMBER.tmp` for our
-    /// names, of processes that are no more. (If that cannot be found out, they stay: they are hidden and harmless.)
+    /// Removes temporary files of killed processes: `.NAME.PROCESS-NUMBER.tmp` for Lehr's names, of processes that no
+    /// longer exist. (If that cannot be found out, they stay: they are hidden and harmless.)
     fn sweep(&self) {
         let processes = Path::new("/proc");
         if !processes.join("self").exists() {
@@ -261,7 +261,7 @@ impl Folder {
         fs::read(self.path.join(results.voucher())).is_ok_and(|bytes| results.vouches(&bytes))
     }
 
-    /// The results of another command that are here, if one of their files has a name that is also ours.
+    /// The results of another command here, if one of their files has a name that this command also uses.
     fn other_results(&self) -> Option<Results> {
         let (own, is_ours) = (self.results, self.holds_our_results());
         Results::all().filter(|other| *other != own).find(|other| {
@@ -272,7 +272,7 @@ impl Folder {
         })
     }
 
-    /// Where the folder is, as typed.
+    /// The folder's path, as typed.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -284,12 +284,12 @@ impl Folder {
         same_file(parent, &self.path) && path.file_name().and_then(|name| name.to_str()).is_some_and(is_ours)
     }
 
-    /// Where the checkpoint of a run in this folder is.
+    /// The path of the checkpoint of a run in this folder.
     pub fn checkpoint(&self) -> PathBuf {
         self.path.join(CHECKPOINT)
     }
 
-    /// From now on the folder stays even if it was made for this run: there is something in it.
+    /// From now on the folder stays even if this run created it: there is something in it.
     pub fn keep(&mut self) {
         self.keep = true;
     }

@@ -2,9 +2,9 @@
 //!
 //! The lead alone reads, shows and speaks. It sends the others one *request*: the data and where the run begins. All
 //! compute. The lead makes the files of rows and sends where each is, and all write their rows into it
-//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, the
-//! exit code, with which all end. If the lead fails before there is anything to compute, the exit status comes in place
-//! of the request. So a file is read once, each message is said once, and no process waits for one that has gone.
+//! ([`crate::rows`]). The lead writes the small results and puts all into place. Then it sends an *exit status*, with
+//! which all end. If the lead fails before there is anything to compute, it sends the exit status in place of the
+//! request. So each file is read once, each message appears once, and no process waits for one that has ended.
 //!
 //! | message | bytes |
 //! | --- | --- |
@@ -44,7 +44,7 @@ impl<'a> ProcessGroup<'a> {
     /// The exit status: how it ended. Ends with the others.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if they cannot be reached.
     pub fn end(process: Process, code: u8) -> Result<(), Failure> {
         process.share(vec![code]).map_err(unreachable)?;
         process.finish().map_err(unreachable)
@@ -56,7 +56,7 @@ impl<'a> ProcessGroup<'a> {
     }
 }
 
-/// Which method all run, and how: the same on rows and on dissimilarities.
+/// The method and settings of all runs: the same on rows and on dissimilarities.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Request {
     method: String,

@@ -16,7 +16,7 @@ use crate::output;
 /// The name of the switch behind `--help all`.
 const ALL: &str = "help-all";
 
-/// How many examples short help has room for.
+/// The number of examples that short help has room for.
 const EXAMPLES: usize = 3;
 
 /// Commands that short help of the program describes, in the order in which a newcomer needs them.
@@ -54,7 +54,7 @@ pub fn is_long(typed: &[OsString]) -> bool {
     typed.iter().any(|word| word.to_str().and_then(|word| word.strip_prefix("--")) == Some(ALL))
 }
 
-/// Whether the help of the program itself is asked for, and not that of a command.
+/// Whether the help of the program itself is requested, and not that of a command.
 pub fn is_of_program(typed: &[OsString]) -> bool {
     matches!(typed, [_]) || matches!(typed, [_, word] if word == "--help" || word == "-h")
 }
@@ -87,7 +87,7 @@ fn of_program() -> String {
     )
 }
 
-/// Shows help of the program: on standard output where it was asked for, otherwise as the error of the command line.
+/// Shows help of the program: on standard output where it was requested, otherwise as the error of the command line.
 pub fn show(is_asked: bool) -> ExitCode {
     if !is_asked {
         output::usage(&of_program());
@@ -102,7 +102,7 @@ pub fn show(is_asked: bool) -> ExitCode {
 /// Stands at the end of each help.
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 no result, 2 usage, 3 data, 4 environment, 130 stopped.";
 
-/// Words in lines of at most so many letters; one line at least.
+/// Words in lines of at most this many letters; at least one line.
 fn filled(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

@@ -25,7 +25,7 @@ use crate::weights;
 pub enum Input {
     /// The rows of a table.
     Rows(Box<Rows>),
-    /// A stream, of which the first rows have been read.
+    /// A stream whose first rows have been read.
     Stream(Box<Stream>),
     /// Dissimilarities of all pairs.
     Matrix(Box<Matrix>),
@@ -102,7 +102,7 @@ fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows,
     }
 }
 
-/// Describes the columns of a refused table: a fault seldom stands in one column only.
+/// Describes the columns of a refused table: faults seldom affect one column only.
 fn print_columns(plan: &MethodPlan, failure: &Failure) {
     let Source { path, selection, .. } = &plan.source;
     // Other reports, such as of weights, say it all.
@@ -149,8 +149,8 @@ fn stream(plan: &MethodPlan) -> Result<Stream, Failure> {
     })
 }
 
-/// Batches of standard input. Ctrl-C goes to every program of a pipe. The one that feeds it may have ended in the
-/// middle of a row before we hear of it.
+/// Batches of standard input. Ctrl-C reaches every program of a pipe. The feeding process may have ended in the middle
+/// of a row before this one learns of it.
 struct Pipe(Batches<'static>);
 
 impl minibatch::Source for Pipe {

@@ -1,11 +1,11 @@
-//! Ctrl-C and termination signals: the first asks the run to stop at its next step, the second ends the process at
-//! once.
+//! Ctrl-C and termination signals: the first signal asks the run to stop at its next step, the second ends the process
+//! at once.
 //!
-//! The handler runs on a thread of its own, says it once and for all and puts a mark into a channel. The run's observer
+//! The handler runs on its own thread, says it once and for all and puts a mark into a channel. The run's observer
 //! looks once a step, and the code that adds up rows looks before each leaf of them ([`Interrupt::within_steps`]). No
-//! lock or atomic of ours is needed here. The end of standard input may be such a request too. If the program that
-//! started the command is killed, it cannot send a signal, but the system closes its files. A process that is ended at
-//! once leaves at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
+//! lock or atomic is needed here. The end of standard input may be such a request too. If the program that started the
+//! command is killed, it cannot send a signal, but the system closes its files. A process that is ended at once leaves
+//! at most temporary files, which the next run into the same folder removes ([`crate::folder`]).
 
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, channel};
@@ -17,9 +17,9 @@ use lehr_mining::anneal;
 
 use crate::exit::{Failure, Kind};
 
-/// Where requests to stop arrive.
+/// The channel that requests to stop arrive on.
 pub struct Interrupt {
-    /// When it is dropped, nobody looks any more, which the handler notices.
+    /// After it is dropped nothing reads the channel, and the handler notices that.
     _looking: Receiver<()>,
     /// Whether there was one, for all threads.
     said: Arc<OnceLock<()>>,
@@ -29,7 +29,7 @@ impl Interrupt {
     /// Starts listening for Ctrl-C (`SIGINT`), `SIGTERM` and `SIGHUP`.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     pub fn listen() -> Result<Self, Failure> {
         let (sender, looking) = channel();
         let said = Arc::<OnceLock<()>>::default();
@@ -52,7 +52,7 @@ impl Interrupt {
     /// once.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     pub fn tell(said: impl Fn() + Send + 'static) -> Result<(), Failure> {
         let mut before = 0;
         ctrlc::set_handler(move || {
@@ -65,11 +65,11 @@ impl Interrupt {
         .map_err(|cause| Failure::new(Kind::Environment, format!("cannot listen for Ctrl-C: {cause}")))
     }
 
-    /// Calls `said` at the end of standard input, if some input has come before. A launcher that gives its processes an
-    /// empty input asks for nothing.
+    /// Calls `said` at the end of standard input, if some input has arrived before. A launcher that gives its processes
+    /// an empty input asks for nothing.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if there is no thread to read with.
+    /// Returns [`Kind::Environment`] if there is no thread to read with.
     pub fn tell_at_end_of_input(said: impl FnOnce() + Send + 'static) -> Result<(), Failure> {
         let body = move || {
             if ends_after_something(io::stdin().lock()) {
@@ -81,7 +81,7 @@ impl Interrupt {
         started.map(drop).map_err(|cause| Failure::new(Kind::Environment, format!("cannot read the input: {cause}")))
     }
 
-    /// Lets requests to stop pass by, for a process that only waits for another which hears them too.
+    /// Ignores requests to stop, for a process that only waits for another which receives them too.
     pub fn ignore() {
         // If the system refuses, such a request ends this process, and with it those that it waits for: what was asked.
         let _ = ctrlc::set_handler(|| ());
@@ -93,12 +93,12 @@ impl Interrupt {
         thread::sleep(Duration::from_millis(200));
     }
 
-    /// Whether a stop was asked for since [`Interrupt::listen`]. Does not wait.
+    /// Whether a stop was requested since [`Interrupt::listen`]. Does not wait.
     pub fn is_requested(&self) -> bool {
         self.said.get().is_some()
     }
 
-    /// The same for a method's run, which is given up before its next leaf of rows.
+    /// The same for a method's run, which stops before its next leaf of rows.
     pub fn within_steps(&self) -> anneal::Interrupt {
         let said = self.said.clone();
         anneal::Interrupt::when(move || said.get().is_some())
@@ -114,7 +114,7 @@ pub enum Signal {
     Reload,
 }
 
-/// The signals that a node hears.
+/// The signals that a node reacts to.
 pub struct Signals {
     heard: Receiver<Signal>,
 }
@@ -124,7 +124,7 @@ impl Signals {
     /// reload. `SIGUSR1`, which ends a process that does not expect it, is ignored.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler or the thread.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler or the thread.
     #[cfg(unix)]
     pub fn listen() -> Result<Self, Failure> {
         use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -152,10 +152,10 @@ impl Signals {
         Ok(Self { heard })
     }
 
-    /// Elsewhere Ctrl-C is all that there is.
+    /// Elsewhere only Ctrl-C exists.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if the operating system refuses the handler.
+    /// Returns [`Kind::Environment`] if the operating system refuses the handler.
     #[cfg(not(unix))]
     pub fn listen() -> Result<Self, Failure> {
         let (sender, heard) = channel();
@@ -194,7 +194,7 @@ pub fn raise_descriptors() -> Option<u64> {
     None
 }
 
-/// Waits for the end of an input; says whether anything came before it.
+/// Waits for the end of an input; returns whether anything came before it.
 fn ends_after_something(mut input: impl Read) -> bool {
     // An input that breaks has ended.
     let first = input.by_ref().take(1).read_to_end(&mut Vec::new()).unwrap_or(0);

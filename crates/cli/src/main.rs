@@ -85,7 +85,8 @@ pub(crate) fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// Under a launcher, starts this program again and keeps it: the exit code in the supervisor, nothing in the kept.
+/// Under a launcher, starts this program again as a child: returns the exit code in the supervisor, nothing in the
+/// child.
 pub(crate) fn kept() -> Result<Option<ExitCode>, Failure> {
     match keep(Interrupt::ignore).map_err(|cause| environment(&cause))? {
         Supervised::GoOn => Ok(None),

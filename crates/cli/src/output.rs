@@ -17,7 +17,7 @@ const LEFT_OUT_MAX: usize = 10;
 /// Writes `text` to standard output.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be written, except for a closed pipe, which is no error.
+/// Returns [`Kind::Environment`] if it cannot be written, except for a closed pipe, which is no error.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -62,7 +62,8 @@ pub fn usage(text: &str) {
     let _ = write!(io::stderr().lock(), "{text}");
 }
 
-/// By which columns a method goes that nobody chose, and which it leaves out because they are none of numbers.
+/// Names the columns that a method uses when the user chose none, and those that it leaves out because they are not
+/// numeric.
 pub fn columns_taken(what: &str, taken: &[String], left_out: &[LeftOut]) {
     note(&columns_told(what, taken, left_out));
 }
@@ -78,7 +79,7 @@ fn columns_told(what: &str, taken: &[String], left_out: &[LeftOut]) -> String {
     text
 }
 
-/// Says on standard error why there is no result, and gives the exit code.
+/// Prints on standard error why there is no result, and returns the exit code.
 pub fn failure(failure: &Failure) -> ExitCode {
     // Being stopped is not an error: the user asked for it.
     let label = if failure.kind == Kind::Stopped { "stopped" } else { "error" };

@@ -20,11 +20,11 @@ use lehr_ranks::{Engine, Execution, Job, Layout};
 use crate::arguments::{EngineArgument, ExecutionArguments, ScaleArgument, SpillArguments};
 use crate::exit::{Failure, Kind};
 
-/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. Where their weights stand in
-/// a table beside, the selection says how that is read.
+/// Refuses options that tables have and rows of bits lack; `what` says why there are bits. If a separate table holds
+/// the weights, the selection says how that table is read.
 ///
 /// # Errors
-/// [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] with the option.
 pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: &str) -> Result<(), Failure> {
     not_of_tables(selection, has_table, frame, &format!("{what} has rows of bits"))
 }
@@ -32,7 +32,7 @@ pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: 
 /// The same of sparse rows, whose columns can be divided, but not shifted: `--scale std` is then a division.
 ///
 /// # Errors
-/// [`Kind::Usage`] with the option.
+/// Returns [`Kind::Usage`] with the option.
 pub fn of_sparse_only(selection: &Selection, has_table: bool, frame: Frame) -> Result<(), Failure> {
     if frame == Frame::Columns(Scale::Robust) {
         let message = "--scale robust: subtracts medians, and columns that are mostly 0 have no quartiles apart; not for sparse rows";
@@ -61,10 +61,10 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
     })
 }
 
-/// The folder for rows that memory should not hold, if there is one.
+/// The folder for rows that are kept on disk, if there is one.
 ///
 /// # Errors
-/// [`Kind::Usage`] where several processes compute together.
+/// Returns [`Kind::Usage`] where several processes compute together.
 fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Result<Option<Spill>, Failure> {
     if spill.is_some() && job.is_some() {
         let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
@@ -76,7 +76,7 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
 /// Refuses to keep rows on a disk that are not plain numbers, as `what` says.
 ///
 /// # Errors
-/// [`Kind::Usage`].
+/// Returns [`Kind::Usage`].
 pub fn stays_in_memory(spill: Option<&Spill>, what: &str) -> Result<(), Failure> {
     match spill {
         None => Ok(()),

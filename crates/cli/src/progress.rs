@@ -1,7 +1,7 @@
 //! The progress that a person sees during a run, and the checkpoints.
 //!
 //! [`Watch`] is the observer of every run. Once a step it moves the bar (on a terminal) or prints a line (in a pipe,
-//! seldom enough to read). Then it looks whether a stop was asked for. Every two seconds it writes the checkpoint, if
+//! seldom enough to read). Then it looks whether a stop was requested. Every two seconds it writes the checkpoint, if
 //! it is time. Its text follows from the figures that the method reports: [`TABLE`] has the words for each.
 
 use std::path::PathBuf;
@@ -19,14 +19,14 @@ use lehr_methods::numbers::{batches, counted, duration, grouped, quantity, signi
 pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
-/// Seconds between lines in a pipe, at first; later a twentieth of the time gone by, so that a long run's log stays
+/// Seconds between lines in a pipe, at first; later a twentieth of the elapsed time, so that a long run's log stays
 /// short.
 const LINE_SECONDS: f64 = 1.0;
 
 /// Below this share of the work done, an estimate of the time left would be a guess.
 const FRACTION_MIN: f64 = 0.02;
 
-/// How far the bar is divided.
+/// The number of parts of the bar.
 const BAR_PARTS: u64 = 1000;
 
 /// A figure in words.
@@ -52,7 +52,7 @@ const TABLE: [(&str, Words); 12] = [
 pub struct Watch {
     display: Display,
     interrupt: anneal::Interrupt,
-    /// Where the checkpoint goes, if it is kept.
+    /// The path of the checkpoint, if it is kept.
     checkpoint: Option<PathBuf>,
     units: Units,
     trace: Option<Trace>,
@@ -66,7 +66,7 @@ pub struct Watch {
 /// The units of the figures shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Units {
-    /// The unit of distances, which may be empty; `None` where the temperature is none of a squared distance.
+    /// The unit of distances, which may be empty; `None` if the temperature does not belong to a squared distance.
     pub length: Option<&'static str>,
     /// The unit of temperatures and free energy; may be empty.
     pub temperature: &'static str,
@@ -89,7 +89,7 @@ enum Display {
     Silent,
 }
 
-/// How far a run was when it first said so: the work of an earlier run took this one no time.
+/// The progress of a run at its first report: the work of an earlier run took this one no time.
 #[derive(Clone, Copy)]
 struct First {
     seconds: f64,
@@ -143,7 +143,7 @@ impl Watch {
         self.saved
     }
 
-    /// Shows how far the run is, beside a bar or in a log.
+    /// Shows the progress of the run, with a bar or in a log.
     fn show(&mut self, progress: &Progress) {
         let now = self.run.seconds();
         let fraction = progress.fraction.unwrap_or(0.0).clamp(0.0, 1.0);
@@ -171,7 +171,7 @@ impl Watch {
         }
     }
 
-    /// Writes the checkpoint if it is time, or if there is no other after it.
+    /// Writes the checkpoint if it is time, or if no other will follow.
     fn save(&mut self, checkpoint: &dyn AnyCheckpoint, is_last: bool) {
         let Some(path) = &self.checkpoint else { return };
         let due = if self.saved == Saved::Nothing { CHECKPOINT_SECONDS_FIRST } else { CHECKPOINT_SECONDS };

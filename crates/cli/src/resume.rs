@@ -1,4 +1,4 @@
-//! How long runs are stopped and resumed.
+//! How runs are stopped and resumed.
 
 use std::fs::File;
 use std::io;
@@ -10,7 +10,7 @@ use crate::exit::{Failure, Kind};
 use crate::folder;
 use crate::progress::Saved;
 
-/// The message when a run was stopped. `command` is the one that goes on.
+/// The message when a run was stopped. `command` is the one that continues.
 pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     match saved {
         Saved::Checkpoint => Failure::new(
@@ -36,7 +36,7 @@ pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure 
 /// or not at all.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be read, or written there.
+/// Returns [`Kind::Environment`] if it cannot be read, or written there.
 pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     if let (Ok(from), Ok(to)) = (from.canonicalize(), checkpoint.canonicalize())
         && from == to
@@ -51,7 +51,7 @@ pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why a method has no result of a matrix.
+/// The reason why a method has no result of a matrix.
 pub fn failed(error: lehr_mining::Error) -> Failure {
     let is_of_other_data = matches!(error, lehr_mining::Error::OtherData { .. });
     let failure = Failure::from(error);
@@ -62,10 +62,10 @@ pub fn failed(error: lehr_mining::Error) -> Failure {
         .with_hint("--resume needs the matrix, and the weights in the ids.csv beside it, of the run that was stopped")
 }
 
-/// Where the checkpoint of a folder is.
+/// The path of a folder's checkpoint.
 ///
 /// # Errors
-/// [`Kind::Environment`] if there is none.
+/// Returns [`Kind::Environment`] if there is none.
 pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(folder::CHECKPOINT);
     if path.is_file() {
@@ -98,7 +98,7 @@ impl Repeated {
     }
 
     /// # Errors
-    /// [`Kind::Usage`] with each contradiction.
+    /// Returns [`Kind::Usage`] with each contradiction.
     pub fn agree(self) -> Result<(), Failure> {
         if self.contradictions.is_empty() {
             return Ok(());

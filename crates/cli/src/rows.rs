@@ -1,11 +1,11 @@
-//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and puts the
-//! text where it belongs.
+//! Rows of a result, written by all ranks at once into one file. Each rank formats its own range of rows and writes the
+//! text at its place.
 //!
-//! Which bytes there are follows from the rows alone; who writes them is free. The lead makes the file, under a
-//! temporary name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All
-//! ranks learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
-//! machine, with a disk of its own), all send their text to the lead, who writes alone. The file is the lead's to put
-//! into place or to drop, so that all or none of it appears.
+//! The bytes follow from the rows alone, whichever process writes them. The lead makes the file, under a temporary
+//! name, and puts a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks
+//! learn the lengths of all texts, and each writes after the ranks before it. If a rank does not find it (another
+//! machine, with its own disk), all send their text to the lead, which writes alone. The file is the lead's to put into
+//! place or to drop, so that all or none of it appears.
 //!
 //! Rows are taken in blocks, so that no rank holds more text than that of a block.
 
@@ -36,10 +36,10 @@ pub fn mark() -> Mark {
     mark
 }
 
-/// Where the identifiers of rows are.
+/// The source of the rows' identifiers.
 #[derive(Clone, Copy)]
 pub enum Ids<'a> {
-    /// There are none: a row is known by its number.
+    /// There are none: the number identifies a row.
     Numbers,
     /// On every rank.
     Here(&'a [String]),
@@ -73,11 +73,11 @@ impl Lines<'_> {
 }
 
 /// Writes the rows to the file at `path`, which begins with `mark`; `None` for a file whose name cannot be sent. To be
-/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, on all ranks
-/// alike, if there was one.
+/// called by all ranks, `has_made` on those in the process that made the file. Returns the error in words, the same on
+/// all ranks, if there was one.
 ///
 /// # Errors
-/// Those of the ranks.
+/// The errors of the ranks.
 pub async fn write(
     comm: &mut Communicator,
     path: Option<&Path>,
@@ -204,7 +204,7 @@ mod tests {
             .borrowed("probability", probabilities)
     }
 
-    /// The file of so many ranks, of which those from `seeing` on do not find the file.
+    /// A file of several ranks, of which those from `seeing` on do not find the file.
     fn written(ranks: usize, seeing: usize, has_ids: bool, count: usize) -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let (here, elsewhere) = (folder.path().join("here"), folder.path().join("elsewhere"));

@@ -1,4 +1,5 @@
-//! The part that all summaries share: who wrote them, and by which method a folder knows the command that did.
+//! The common part of all summaries: the program that wrote them, and the method by which a folder identifies its
+//! command.
 
 use lehr_ranks::{Execution, Layout};
 use serde_json::json;
@@ -24,10 +25,10 @@ pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
         .map_err(|cause| Failure::new(Kind::NoResult, format!("the summary cannot be written as JSON: {cause}")))
 }
 
-/// The text of the summary of a demonstration: its results, with who wrote it and how it was computed.
+/// The text of a demonstration's summary: its results, the program that wrote it and the way it was computed.
 ///
 /// # Errors
-/// As for [`text`].
+/// The same as for [`text`].
 pub fn of_demonstration(
     method: &str,
     mut facts: serde_json::Value,

@@ -9,11 +9,11 @@ use crate::beside::{self, Beside};
 use crate::exit::Failure;
 use crate::folder::Folder;
 
-/// How every trace of ours begins.
+/// The first bytes of every trace that Lehr writes.
 const HEAD: &[u8] = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
 const TRACE: Beside = Beside { name: "trace", option: "--trace" };
 
-/// The file that was asked for, and its future content.
+/// The requested file, and its future content.
 pub struct TraceFile {
     path: PathBuf,
     trace: Trace,
@@ -23,7 +23,7 @@ impl TraceFile {
     /// Checks that the file can be written and that nothing is lost by it.
     ///
     /// # Errors
-    /// As of [`Beside::claim`].
+    /// The same as of [`Beside::claim`].
     pub fn claim(path: &Path, among: (Option<&Path>, &Folder, bool)) -> Result<Self, Failure> {
         let path = TRACE.claim(path, |head| head.starts_with(HEAD), among)?;
         Ok(Self { path, trace: Trace::new() })

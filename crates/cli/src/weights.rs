@@ -1,4 +1,4 @@
-//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a table beside.
+//! Weights of rows of bits and of sparse rows, whose files have no place for them: from a separate table.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::exit::{Failure, Kind};
 /// the weight is from the row with the same id, else row by row.
 ///
 /// # Errors
-/// [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
+/// Returns [`Kind::BadData`] for a table that cannot be read, has not a row for each of these, or two with one id.
 pub fn of_rows(rows: &[String], path: &Path, selection: &Selection) -> Result<Vec<f64>, Failure> {
     let columns = selection.weights.clone().map(|column| vec![column]);
     let table = read::points(path, &Selection { columns, weights: None, ..selection.clone() })?;

@@ -19,9 +19,9 @@ pub enum Contents {
     Table,
     /// An array that is no square of numbers, nor as long as the pairs of some items: rows of numbers.
     Array {
-        /// How many rows.
+        /// The number of rows.
         rows: usize,
-        /// How many columns.
+        /// The number of columns.
         columns: usize,
     },
     /// Sequences in FASTA.

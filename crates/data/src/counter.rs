@@ -1,8 +1,7 @@
-//! A column that counts the rows: an index that somebody exported with the table.
+//! A column that counts the rows: an index that was exported with the table.
 //!
-//! It is a number in every row, so it is taken for a coordinate like any other, and being the widest it decides
-//! distances. Nothing in the values says that it does not belong, except that it rises by the same whole number from
-//! row to row.
+//! It is a number in every row, so it is treated as a coordinate like any other; as the widest column it decides
+//! distances. Only one thing shows that it does not belong: its values rise by the same whole number from row to row.
 
 use crate::{Incomplete, Points};
 

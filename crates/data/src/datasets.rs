@@ -1,8 +1,8 @@
 //! The data sets in the folder `datasets/`, inside the program: for demonstrations, examples and tests.
 //!
-//! Where each comes from and under which terms stands in its folder (`SOURCE.md`, `LICENCE.md`). Labels are classes
-//! known beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features:
-//! `census` (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
+//! Each folder names the source and the terms of its data set (`SOURCE.md`, `LICENCE.md`). Labels are classes known
+//! beforehand, counted from 0; they are not part of the points. Four sets are linked only with their features: `census`
+//! (blocks, 2.1 MiB), `compounds` (0.8 MiB), `genes` (Alu repeats, 0.5 MiB) and `patients` (0.2 MiB).
 
 #[cfg(feature = "compounds")]
 use crate::Fingerprints;
@@ -163,7 +163,7 @@ pub fn compounds() -> (Fingerprints, Vec<Compound>) {
 pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
 
 /// 2,944 adults of a health survey and 113 features; one value in five is missing. Of the features, 34 are measured in
-/// units of their own, and 79 say whether an answer was given.
+/// different units, and 79 say whether an answer was given.
 ///
 /// # Example
 /// ```

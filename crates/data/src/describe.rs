@@ -14,12 +14,12 @@ use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
 /// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] texts, so many rows for each make a category, as of states or makes; and so many texts
-/// at most.
+/// With more than [`LEVELS_MAX`] texts, a category needs at least this many rows for each, as with states or makes. It
+/// has at most this many texts.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 
-/// The number of most frequent texts of a column that its account keeps.
+/// The number of most frequent texts of a column that its account lists.
 const LEVELS_SHOWN: usize = 5;
 
 /// The role of a column.
@@ -34,7 +34,7 @@ pub enum Role {
     Date,
     /// A name or a number for each row.
     Id,
-    /// Texts that hardly repeat.
+    /// Texts that seldom repeat.
     Text,
     /// One value in all rows.
     Constant,
@@ -42,7 +42,7 @@ pub enum Role {
     Empty,
     /// The same values as a column before it.
     Duplicate {
-        /// That column.
+        /// The other column.
         of: String,
     },
 }
@@ -55,7 +55,7 @@ pub struct ColumnAccount {
     /// Its role.
     #[serde(flatten)]
     pub role: Role,
-    /// Why it is taken for that, where its values alone do not say it.
+    /// The reason for this kind, if its values alone do not show it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.
@@ -102,9 +102,10 @@ pub struct NumberFacts {
     pub mean: f64,
     /// The standard deviation, of the population.
     pub deviation: f64,
-    /// The mean cube of the standardised values: 0 where both sides are alike, above 0 with a long tail of large ones.
+    /// The mean cube of the standardised values: 0 for a symmetric distribution, above 0 with a long tail of large
+    /// ones.
     pub skewness: f64,
-    /// The same of the logarithms, where no value is below 0.
+    /// The same for the logarithms, if no value is below 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_skewness: Option<f64>,
     /// The number that is added before logarithms are taken. It is 0 where all values are above 0; else 1 for whole
@@ -120,7 +121,7 @@ pub struct NumberFacts {
 /// Few rows that make nearly all of a column's variance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dominant {
-    /// How many.
+    /// Their number.
     pub rows: usize,
     /// Their share of the sum of squared differences from the mean.
     pub share: f64,
@@ -361,7 +362,7 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 }
 
 impl NumberFacts {
-    /// The facts about values of which some may be missing (NaN); `None` where all are.
+    /// The facts about values, some of which may be missing (NaN); `None` where all are.
     pub(crate) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let sorted = sorted(values);
         (!sorted.is_empty()).then(|| Self::of_sorted(&sorted))

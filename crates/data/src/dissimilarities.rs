@@ -103,7 +103,7 @@ impl FromStr for Element {
     }
 }
 
-/// Which pairs are stored.
+/// The pairs that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
@@ -114,7 +114,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// How many numbers are stored for N items.
+    /// The number of numbers that are stored for N items.
     ///
     /// # Example
     /// ```
@@ -148,10 +148,10 @@ pub struct Header {
     pub array: String,
     /// N.
     pub items: usize,
-    /// How many items there were before equal ones were made one, if they were.
+    /// The number of items before equal ones were made one, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collapsed_from: Option<usize>,
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub form: Form,
     /// How a number is stored.
     pub element: Element,
@@ -159,7 +159,7 @@ pub struct Header {
     pub scale: f64,
     /// How a missing value is stored, in words: `NaN`, `65535`, `negative`.
     pub missing: String,
-    /// How many of the N (N - 1) / 2 pairs have no value.
+    /// The number of the N (N - 1) / 2 pairs that have no value.
     pub missing_pairs: u64,
     /// The largest value, 0 if there is none.
     pub largest: f64,
@@ -184,7 +184,7 @@ pub struct Header {
 /// ```
 ///
 /// # Panics
-/// In debug builds, if it is not a pair above the diagonal.
+/// Panics in debug builds, if it is not a pair above the diagonal.
 #[inline]
 pub fn condensed_place(i: usize, j: usize, items: usize) -> usize {
     debug_assert!(i < j && j < items, "({i}, {j}) of {items}");
@@ -281,9 +281,9 @@ impl Dissimilarities {
     /// [`rounding`](Self::rounding) says how many there were.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is not a
-    /// finite number above 0. [`Error::Faults`](crate::Error::Faults) with each value that is negative or infinite. In
-    /// full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if their number does not fit, there are no items, or the scale is
+    /// not a finite number above 0. Returns [`Error::Faults`](crate::Error::Faults) with each value that is negative or
+    /// infinite. In full form also with each pair that is not symmetric and each number on the diagonal that is not 0.
     pub fn new(items: usize, form: Form, values: Values, scale: f64) -> Result<Self, crate::Error> {
         Self::named(items, form, values, scale, "dissimilarities")
     }
@@ -448,10 +448,10 @@ impl Dissimilarities {
         }
     }
 
-    /// The dissimilarity of two items; `None` if it is missing. Of an item and itself: 0.
+    /// The dissimilarity of two items; `None` if it is missing. The dissimilarity of an item to itself: 0.
     ///
     /// # Panics
-    /// If there is no such item.
+    /// Panics if there is no such item.
     pub fn get(&self, i: usize, j: usize) -> Option<f64> {
         assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
         if i == j {
@@ -466,7 +466,7 @@ impl Dissimilarities {
         self.items
     }
 
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub fn form(&self) -> Form {
         self.form
     }

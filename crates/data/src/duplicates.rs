@@ -13,7 +13,7 @@ use std::hash::Hash;
 
 use crate::error::quoted;
 
-/// Which of the given items are equal.
+/// The groups of equal items.
 ///
 /// # Example
 /// ```
@@ -25,7 +25,7 @@ use crate::error::quoted;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicates {
-    /// By distinct item, where it came up first; ascending.
+    /// By distinct item, its first occurrence; ascending.
     first: Vec<usize>,
     /// By given item, which distinct one it is.
     item_of: Vec<usize>,
@@ -50,7 +50,7 @@ impl Duplicates {
         Duplicates { first, item_of }
     }
 
-    /// For each distinct item, the given item where it came up first.
+    /// For each distinct item, the given item of its first occurrence.
     pub fn first(&self) -> &[usize] {
         &self.first
     }
@@ -60,7 +60,7 @@ impl Duplicates {
         &self.item_of
     }
 
-    /// By distinct item, how many given items it stands for.
+    /// The number of given items that each distinct item represents.
     pub fn weights(&self) -> Vec<u64> {
         let mut weights = vec![0; self.first.len()];
         self.item_of.iter().for_each(|item| weights[*item] += 1);
@@ -68,7 +68,7 @@ impl Duplicates {
     }
 }
 
-/// A warning where several items have one id, so that results could not tell them apart. Nothing where all differ.
+/// A warning where several items have one id, so that results could not tell them apart. Nothing if all differ.
 ///
 /// # Example
 /// ```

@@ -9,9 +9,9 @@
 //!
 //! In messages lines, columns and rows of files (NPY files too) are counted from 1, as editors and spreadsheets count.
 //! Python's messages count rows and columns of arrays from 0, and say so ([`Faults::from_zero`]). Items, as the ids of
-//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has a
-//! variant of its own in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's
-//! business: it asks [`Error::class`].
+//! results number them, are counted from 0 everywhere; messages say so. A condition that stops a reader at once has its
+//! own variant in [`Error`]: a missing file, a wrong encoding, a missing column. Exit codes are the command's business:
+//! it asks [`Error::class`].
 
 use std::fmt;
 use std::io;
@@ -20,9 +20,8 @@ use crate::contents::Contents;
 
 /// Everything that reading, checking and writing data can answer instead of a result.
 ///
-/// The text of each variant is complete: it names the source, the place, the expected and the found value. Where an
-/// [`io::Error`] is kept (`cause`), the text already tells it, and it is therefore not repeated in the chain of
-/// sources.
+/// The text of each variant is complete: it names the source, the place, the expected and the found value. An
+/// [`io::Error`] that is kept (`cause`) is already in the text, so the chain of sources does not repeat it.
 ///
 /// # Example
 /// ```
@@ -45,17 +44,17 @@ pub enum Error {
         /// The contents that were found instead.
         found: &'static str,
     },
-    /// Columns were asked for that are not there.
+    /// Requested columns do not exist.
     #[error("{}", no_such_columns(.name, .wanted, .columns))]
     NoSuchColumns {
         /// The name of the data in messages.
         name: String,
-        /// The columns that were asked for and not found, by name or by 0-based index.
+        /// The requested columns that do not exist, by name or by 0-based index.
         wanted: Vec<String>,
         /// The columns that exist, in order.
         columns: Vec<String>,
     },
-    /// A column was asked for by a name that several columns have.
+    /// A column was requested by a name that several columns have.
     #[error(
         "{name}: expected one column {wanted:?}, found it at the indices {}; ask for it by index",
         list(.indices.iter(), |index| index.to_string())
@@ -63,12 +62,12 @@ pub enum Error {
     AmbiguousColumn {
         /// The name of the data in messages.
         name: String,
-        /// The name asked for.
+        /// The requested name.
         wanted: String,
-        /// Where it stands, counted from 0.
+        /// Its position, counted from 0.
         indices: Vec<usize>,
     },
-    /// One column was chosen more than once: it would count twice, and results could not tell the two apart.
+    /// One column was chosen more than once: it would count twice, and results could not distinguish the two.
     #[error("{name}: expected each column to be chosen once, found {column:?} twice")]
     RepeatedColumn {
         /// The name of the data in messages.
@@ -95,7 +94,7 @@ pub enum Error {
         name: String,
         /// The part that should have followed.
         expected: String,
-        /// How far reading came.
+        /// The position that reading reached.
         read: String,
     },
     /// A file that is not of a format (or of a variant of a format) that is read here.
@@ -115,20 +114,20 @@ pub enum Error {
         name: String,
         /// The formats that the reader takes.
         expected: &'static str,
-        /// The format that was found, as far as its first bytes tell.
+        /// The format, as far as the first bytes show it.
         found: Contents,
     },
     /// Counts that do not fit each other, such as 3 weights for 4 points: a mistake of the calling program.
     #[error("{what}: expected {expected}, found {found}")]
     Shape {
-        /// Which part has the wrong shape.
+        /// The part that has the wrong shape.
         what: String,
         /// The shape that it should have.
         expected: String,
         /// The shape that it has.
         found: String,
     },
-    /// A file that is not there or may not be opened.
+    /// A file that does not exist or may not be opened.
     #[error("{path}: {}", reason("cannot be opened", .cause))]
     Open {
         /// The path as it was given.
@@ -155,7 +154,7 @@ pub enum Error {
     Memory {
         /// The name of the data in messages.
         name: String,
-        /// How many bytes of numbers there are, as far as that is known.
+        /// The number of bytes of numbers, as far as that is known.
         bytes: usize,
     },
     /// The folder for rows that memory should not hold does not take them. Nothing of it is left behind.
@@ -171,7 +170,7 @@ pub enum Error {
     },
 }
 
-/// On whose side an [`Error`] lies.
+/// The party responsible for an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// The data, or the request about them, must change.
@@ -181,7 +180,7 @@ pub enum Class {
 }
 
 impl Error {
-    /// On whose side the error lies, for exit codes and status codes.
+    /// The party responsible for the error, for exit codes and status codes.
     pub fn class(&self) -> Class {
         match self {
             Error::Open { .. }
@@ -202,7 +201,7 @@ impl Error {
         }
     }
 
-    /// How many values were missing where numbers were expected: with these alone, a reader of rows with gaps
+    /// The number of missing values where numbers were expected: with these alone, a reader of rows with gaps
     /// ([`read::incomplete`](crate::read::incomplete)) takes the same data.
     ///
     /// # Example
@@ -221,7 +220,7 @@ impl Error {
     }
 }
 
-/// Where in a source a [`Fault`] lies.
+/// The position of a [`Fault`] in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// The source as a whole.
@@ -237,7 +236,7 @@ pub enum Place {
 pub struct Column {
     /// Its place, counted from 0 (messages count it from 1).
     pub index: usize,
-    /// Its name, where it has one.
+    /// Its name, if it has one.
     pub name: Option<String>,
 }
 
@@ -308,7 +307,7 @@ pub struct Faults {
 impl std::error::Error for Faults {}
 
 impl Faults {
-    /// How many faults are kept in full.
+    /// The number of faults that are kept in full.
     pub const KEPT: usize = 10;
 
     /// No faults yet, in the source that messages call `name`.
@@ -321,8 +320,8 @@ impl Faults {
         self.add_with(|| fault);
     }
 
-    /// As [`add`](Faults::add), but the fault is put into words only if it is kept: a file of a million bad fields
-    /// costs a count.
+    /// Like [`add`](Faults::add), but the fault is formatted only if it is kept: a file of a million bad fields costs a
+    /// count.
     pub fn add_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.total += 1;
         if self.kept.len() < Self::KEPT {
@@ -330,13 +329,13 @@ impl Faults {
         }
     }
 
-    /// As [`add_with`](Faults::add_with), of a value that is missing: who has a reader for rows with gaps can say so.
+    /// Like [`add_with`](Faults::add_with), for a missing value: callers with a reader for rows with gaps can say so.
     pub fn add_gap_with(&mut self, fault: impl FnOnce() -> Fault) {
         self.gaps += 1;
         self.add_with(fault);
     }
 
-    /// How many of the faults are values that are missing where a number was expected.
+    /// The number of faults that are missing values where a number was expected.
     pub fn gaps(&self) -> u64 {
         self.gaps
     }
@@ -351,7 +350,7 @@ impl Faults {
         &self.kept
     }
 
-    /// How many faults there are in all.
+    /// The number of faults in all.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -367,7 +366,7 @@ impl Faults {
     }
 }
 
-/// Faults as programs read them that count from 0: see [`Faults::from_zero`].
+/// The same faults for programs that count from 0: see [`Faults::from_zero`].
 struct FromZero<'a>(&'a Faults);
 
 impl fmt::Display for FromZero<'_> {
@@ -441,7 +440,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// A number as messages show it: with an exponent where it would be a line of zeros.
+/// A number as messages show it: with an exponent if it would otherwise be a line of zeros.
 ///
 /// # Example
 /// ```
@@ -469,7 +468,7 @@ fn list<T>(items: impl Iterator<Item = T>, text: impl Fn(T) -> String) -> String
     items.map(text).collect::<Vec<_>>().join(", ")
 }
 
-/// One line for each column: the name asked for, the ones there are, and the most similar one.
+/// One line for each column: the requested name, the existing ones, and the most similar one.
 fn no_such_columns(name: &str, wanted: &[String], columns: &[String]) -> String {
     const LISTED: usize = 40;
     let mut there = list(columns.iter().take(LISTED), |column| format!("{column:?}"));

@@ -63,7 +63,7 @@ impl Fingerprints {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -99,7 +99,7 @@ impl Fingerprints {
         (Fingerprints { words, bits: self.bits, ids, weights: None, name: self.name.clone() }, duplicates)
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.words.len() / self.width()
     }
@@ -117,15 +117,15 @@ impl Fingerprints {
     /// The words of a row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[u64] {
         &self.words[index * self.width()..][..self.width()]
     }
 
-    /// How many bits of a row are 1.
+    /// The number of bits of a row that are 1.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn count(&self, index: usize) -> u32 {
         self.row(index).iter().map(|word| word.count_ones()).sum()
     }
@@ -143,7 +143,7 @@ impl Fingerprints {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
@@ -158,8 +158,7 @@ impl Fingerprints {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not
-    /// count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, bits and weights. Ids and the name do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"fingerprints");

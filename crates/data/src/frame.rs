@@ -47,18 +47,18 @@ pub struct FrameColumn {
 /// The values of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where there is none.
+    /// Numbers; NaN where a value is missing.
     Numbers(Vec<f64>),
     /// Texts, each with a number.
     Categories(Categories),
-    /// Seconds since 1970-01-01 00:00 UTC; NaN where there is none.
+    /// Seconds since 1970-01-01 00:00 UTC; NaN where a value is missing.
     Times(Vec<f64>),
 }
 
 /// Texts of a column, each different one kept once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Categories {
-    /// The level of each row; [`Categories::MISSING`] where there is none.
+    /// The level of each row; [`Categories::MISSING`] where it is missing.
     codes: Vec<u32>,
     /// In the order in which they came up first.
     levels: Vec<String>,
@@ -77,7 +77,7 @@ pub enum ReadAs {
     Truth {
         /// The word that became 1.
         yes: String,
-        /// The word that became 0; empty if nothing stands there.
+        /// The word that became 0; empty if there is no word.
         no: String,
     },
     /// Dates, perhaps with a time of day.
@@ -105,7 +105,7 @@ pub struct NumberForm {
     pub currency: Option<String>,
     /// Whether they are per cent; 1.7% is 1.7.
     pub is_percent: bool,
-    /// Whether K, M and the like stand behind some of them: $56.7M is 56,700,000.
+    /// Whether K, M and the like follow some of them: $56.7M is 56,700,000.
     pub has_powers: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
@@ -185,12 +185,12 @@ impl Categories {
         categories
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.codes.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.codes.is_empty()
     }
@@ -203,21 +203,21 @@ impl Categories {
     /// The number of a row's text among [`levels`](Self::levels), if it has one.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn code(&self, row: usize) -> Option<usize> {
         let code = self.codes[row];
         (code != Self::MISSING).then_some(code as usize)
     }
 
-    /// The text of a row; nothing where there is none.
+    /// The text of a row; nothing if it is missing.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn text(&self, row: usize) -> Option<&str> {
         self.code(row).map(|code| &*self.levels[code])
     }
 
-    /// How many rows have each of the texts.
+    /// The number of rows that have each of the texts.
     pub fn counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.levels.len()];
         (0..self.len()).filter_map(|row| self.code(row)).for_each(|code| counts[code] += 1);
@@ -226,7 +226,7 @@ impl Categories {
 }
 
 impl Values {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Self::Numbers(values) | Self::Times(values) => values.len(),
@@ -234,7 +234,7 @@ impl Values {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -242,7 +242,7 @@ impl Values {
     /// Whether a row has no value.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn is_missing(&self, row: usize) -> bool {
         match self {
             Self::Numbers(values) | Self::Times(values) => values[row].is_nan(),
@@ -251,7 +251,7 @@ impl Values {
     }
 }
 
-/// A time as text: `2024-02-29`, with hours and minutes where it is not midnight.
+/// A time as text: `2024-02-29`, with hours and minutes unless it is midnight.
 ///
 /// # Example
 /// ```
@@ -276,17 +276,17 @@ pub fn date(seconds: f64) -> String {
 }
 
 impl FrameColumn {
-    /// A column of numbers, NaN where there is none.
+    /// A column of numbers, NaN where one is missing.
     pub fn numbers(name: &str, values: Vec<f64>) -> Self {
         Self { name: name.to_owned(), values: Values::Numbers(values), read_as: ReadAs::Number }
     }
 
-    /// A column of texts, empty where there is none.
+    /// A column of texts, empty where one is missing.
     pub fn texts(name: &str, texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         Self { name: name.to_owned(), values: Values::Categories(Categories::of(texts)), read_as: ReadAs::Text }
     }
 
-    /// How many rows have no value.
+    /// The number of rows that have no value.
     pub fn missing(&self) -> usize {
         (0..self.values.len()).filter(|row| self.values.is_missing(*row)).count()
     }
@@ -296,8 +296,8 @@ impl DataFrame {
     /// A table of columns; messages call it `name`.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the columns differ in length, [`Error::Empty`](crate::Error::Empty) if
-    /// there is no column or no row.
+    /// Returns [`Error::Shape`](crate::Error::Shape) if the columns differ in length,
+    /// [`Error::Empty`](crate::Error::Empty) if there is no column or no row.
     pub fn new(name: &str, columns: Vec<FrameColumn>) -> Result<Self, crate::Error> {
         let rows = columns.first().map_or(0, |column| column.values.len());
         if rows == 0 {
@@ -321,10 +321,11 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
-    /// The values of a column as texts, a row each; empty where there is none. Yes and no are the words of the file.
+    /// The values of a column as texts, one for each row; empty where one is missing. Yes and no are the words of the
+    /// file.
     ///
     /// # Errors
-    /// [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
+    /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, crate::Error> {
         let Some(column) = self.column(name) else {
             let columns = self.columns.iter().map(|column| column.name.clone()).collect();
@@ -352,7 +353,7 @@ impl DataFrame {
     /// Some of its rows, in the order in which they are given.
     ///
     /// # Panics
-    /// If there is no such row, or none is given.
+    /// Panics if there is no such row, or no row is given.
     pub fn select(&self, rows: &[usize]) -> Self {
         assert!(!rows.is_empty(), "a table has at least one row");
         let of = |values: &[f64]| rows.iter().map(|row| values[*row]).collect();
@@ -374,7 +375,7 @@ impl DataFrame {
         &self.name
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -3,8 +3,8 @@
 //! A degree of longitude is shorter than one of latitude, and vanishes at the poles; distances between raw degrees mean
 //! nothing. So positions become vectors in kilometres on a sphere of the Earth's mean radius. The distance between two
 //! of them is the chord. It orders pairs exactly as the arc along the surface does, and differs from the arc by less
-//! than 0.1 % up to 980 km. A mean of positions lies inside the sphere; [`lon_lat`] gives the place on the surface
-//! above it.
+//! than 0.1 % up to 980 km. A mean of positions is inside the sphere; [`lon_lat`] gives the place on the surface above
+//! it.
 //!
 //! The sphere is a model: real distances differ by up to 0.6 %, because the Earth is flattened.
 
@@ -25,7 +25,7 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 /// `x` points to longitude 0 on the equator, `y` to longitude 90° east, `z` to the north pole.
 ///
 /// A name says longitude or latitude if one of its words does: `lon`, `start_lng`, `pickupLongitude`, `Long. (deg)`.
-/// Where the names of both columns say nothing, their order is believed; [`order_warning`] says so.
+/// If the names of both columns say nothing, Lehr trusts their order; [`order_warning`] says so.
 ///
 /// Each place is one position: 180° west is 180° east, and a pole has any longitude.
 ///
@@ -188,8 +188,8 @@ fn says(name: &str) -> Option<Degrees> {
     }
 }
 
-/// The words of a name in lower case: runs of letters, of which a capital behind a small letter begins another
-/// (`startLat`, `GPSLat`).
+/// The words of a name in lower case: runs of letters; a capital after a small letter begins a new word (`startLat`,
+/// `GPSLat`).
 fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];

@@ -51,7 +51,7 @@ impl Incomplete {
     /// The same with names: of the columns, and of the rows in messages.
     ///
     /// # Errors
-    /// As for [`new`](Incomplete::new).
+    /// The same as for [`new`](Incomplete::new).
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ impl Incomplete {
     /// The same rows with an id each.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there are not as many ids as rows.
+    /// Returns [`Error::Shape`] if there are not as many ids as rows.
     pub fn with_ids(self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let expected = format!("{}, one a row", self.len());
@@ -125,18 +125,18 @@ impl Incomplete {
         self
     }
 
-    /// Other values for the same cells, none of them infinite; gaps may only be where they were.
+    /// Other values for the same cells, none of them infinite; gaps may stay only where they were.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         debug_assert!(values.len() == self.values.len() && !values.iter().any(|value| value.is_infinite()));
         Incomplete { values, ..self.clone() }
     }
 
-    /// How many rows there are, at least 1.
+    /// The number of rows, at least 1.
     pub fn len(&self) -> usize {
         self.values.len() / self.dimension
     }
 
-    /// How many columns there are, at least 1.
+    /// The number of columns, at least 1.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -149,7 +149,7 @@ impl Incomplete {
     /// One row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.dimension..][..self.dimension]
     }
@@ -160,7 +160,7 @@ impl Incomplete {
         Points::new(cells.filter(|cell| !cell.is_nan()).collect(), 1).ok()
     }
 
-    /// How many values are missing.
+    /// The number of values that are missing.
     pub fn missing(&self) -> usize {
         self.missing
     }
@@ -175,7 +175,7 @@ impl Incomplete {
         self.ids.as_deref()
     }
 
-    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    /// The non-numeric columns of the source table that were not requested.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -199,17 +199,17 @@ impl Incomplete {
         &self.name
     }
 
-    /// The same rows with each column brought to mean 0 and standard deviation 1 over its values that are there
-    /// (population form). A constant column becomes 0.
+    /// The same rows with each column brought to mean 0 and standard deviation 1 over its present values (population
+    /// form). A constant column becomes 0.
     pub fn standardised(&self) -> Self {
         self.standardised_as(self)
     }
 
-    /// The same by the means and standard deviations of other rows: new rows in the numbers of those that were
+    /// The same with the means and standard deviations of other rows: new rows in the units of rows that were
     /// standardised before.
     ///
     /// # Panics
-    /// If the others have another dimension.
+    /// Panics if the others have another dimension.
     pub fn standardised_as(&self, others: &Self) -> Self {
         assert_eq!(self.dimension, others.dimension, "rows of one dimension");
         let mut scaled = self.clone();
@@ -255,7 +255,7 @@ impl Incomplete {
         )
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape and values. Ids and names do not count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape and values. Ids and names do not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"incomplete");

@@ -1,5 +1,5 @@
-//! Columns of a table that are none of numbers: left out where nobody chose columns, and told, so that none is missed
-//! in silence.
+//! Non-numeric columns of a table: they are left out if the user chose no columns, and reported, so that none goes
+//! unnoticed.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::read::is_infinite;
 
 /// A column that was left out because there is no number in it.
 ///
-/// It shows itself as its name and why it is none of numbers, by an example.
+/// It displays its name and the reason why it is not numeric, with an example.
 ///
 /// # Example
 /// ```
@@ -27,21 +27,21 @@ pub struct LeftOut {
     pub column: String,
     /// The first value in it; empty if there is none.
     pub example: String,
-    /// Why that value is no number, if but for that it would be one ([`slip`](crate::read::slip)): a mistake, most
-    /// likely, and no text.
+    /// The reason why that value is no number, if only a slip prevents it ([`slip`](crate::read::slip)): probably a
+    /// mistake, and not text.
     pub slip: Option<&'static str>,
     /// The type of its values, where the file says it and they are neither numbers nor text.
     pub kind: Option<String>,
 }
 
 impl LeftOut {
-    /// Whether it was hardly meant to be left out: its values would be numbers but for a slip, or are infinite, or
-    /// there is none.
+    /// Whether it was probably left out by mistake: its values would be numbers except for a slip, are infinite, or are
+    /// all missing.
     pub fn is_unexpected(&self) -> bool {
         self.slip.is_some() || (self.kind.is_none() && (self.example.is_empty() || is_infinite(&self.example)))
     }
 
-    /// Notes on columns that were hardly meant to be left out: numbers but for a slip, or without any value.
+    /// Notes on columns that were probably left out by mistake: numbers except for a slip, or without any value.
     ///
     /// # Example
     /// ```

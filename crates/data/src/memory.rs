@@ -1,4 +1,4 @@
-//! How much memory is left, as far as the system says, so that a run that needs more is refused before it begins.
+//! The memory that is left, as far as the system says, so that Lehr refuses a run that needs more before it begins.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::read::{self, Selection};
 
 /// Bytes that can still be used without swapping. The kernel estimates them; the control group and the limit of the
-/// process (`ulimit -v`) may leave less. `None` where none of them tells.
+/// process (`ulimit -v`) may leave less. `None` if none of them reports it.
 pub fn available() -> Option<u64> {
     let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| of_machine(&text));
     let process =

@@ -2,11 +2,10 @@
 //!
 //! [`Points`] are checked, so their users need not check again. There is at least one row and one column, every value
 //! is finite, and all lengths agree. Weights are finite, not negative and not all zero. Rows are stored one after
-//! another (row-major), so that a block of rows is one slice. That slice is in memory, or in a file for data larger
-//! than memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences
-//! nothing.
+//! another (row-major), so that a block of rows is one slice. The slice is in memory, or in a file for data larger than
+//! memory ([`Points::spilled`]). A weight of 0 is allowed: such a row is labelled by methods and influences nothing.
 //!
-//! Points do not know where they came from except for the name that messages use. Reading is in [`crate::read`].
+//! Points do not know their origin except for the name that messages use. Reading is in [`crate::read`].
 
 use lehr_spill::{Spill, Storage};
 use xxhash_rust::xxh3::Xxh3;
@@ -60,7 +59,7 @@ impl Points {
         Self::stored(values.into(), dimension)
     }
 
-    /// As [`new`](Points::new), of values wherever they are.
+    /// Like [`new`](Points::new), of values wherever they are.
     fn stored(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         let points = Self::of_finite(values, dimension)?;
         let mut faults = Faults::new("points");
@@ -74,11 +73,11 @@ impl Points {
         faults.or(points)
     }
 
-    /// As [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
+    /// Like [`new`](Points::new), of values that have been found finite, as readers do that know where in a file each
     /// came from.
     ///
     /// # Errors
-    /// Those of the shape.
+    /// The errors of the shape.
     pub(crate) fn of_finite(values: Storage<f64>, dimension: usize) -> Result<Self, Error> {
         if dimension == 0 {
             return Err(shape("points", "at least 1 column".into(), "0".into()));
@@ -109,7 +108,7 @@ impl Points {
     /// [`read::spilled_table`](crate::read::spilled_table).
     ///
     /// # Errors
-    /// [`Error::Spill`] if the disk does not take them.
+    /// Returns [`Error::Spill`] if the disk cannot store them.
     ///
     /// # Example
     /// ```
@@ -136,7 +135,7 @@ impl Points {
     /// The same points with these column names.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one name for each column.
+    /// Returns [`Error::Shape`] if there is not one name for each column.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -160,7 +159,7 @@ impl Points {
     /// The same points with an id for each row.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
@@ -216,13 +215,13 @@ impl Points {
     /// Other values for the same rows, such as scaled or projected ones; weights, ids and name stay.
     ///
     /// # Errors
-    /// [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values that are
-    /// not finite.
+    /// Returns [`Error::Shape`] if `values` has not as many rows or `columns` is empty, [`Error::Faults`] for values
+    /// that are not finite.
     pub fn with_values(&self, values: Vec<f64>, columns: Vec<String>) -> Result<Self, Error> {
         self.with_stored(values.into(), columns)
     }
 
-    /// As [`with_values`](Points::with_values), of values wherever they are.
+    /// Like [`with_values`](Points::with_values), of values wherever they are.
     pub(crate) fn with_stored(&self, values: Storage<f64>, columns: Vec<String>) -> Result<Self, Error> {
         let dimension = columns.len();
         if values.len() != self.len() * dimension {
@@ -253,7 +252,7 @@ impl Points {
     /// One row.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> &[f64] {
         &self.values[index * self.dimension..][..self.dimension]
     }
@@ -261,7 +260,7 @@ impl Points {
     /// The values of one column, from the first row to the last.
     ///
     /// # Panics
-    /// If there is no column `index`.
+    /// Panics if there is no column `index`.
     pub fn column(&self, index: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
         assert!(index < self.dimension, "column {index} of {}", self.dimension);
         self.values[index..].iter().step_by(self.dimension).copied()
@@ -275,7 +274,7 @@ impl Points {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
@@ -290,7 +289,7 @@ impl Points {
         self.ids.as_deref()
     }
 
-    /// The columns of the table that they were read from which are none of numbers and were not asked for.
+    /// The non-numeric columns of the source table that were not requested.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -319,7 +318,7 @@ impl Points {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, values and weights, bit by bit.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, values and weights, bit by bit.
     ///
     /// Ids, column names and the name do not count: they influence no result. Points without weights and points whose
     /// weights are all 1 have different fingerprints. The number is the same on any machine.
@@ -353,11 +352,11 @@ impl Points {
     }
 }
 
-/// Weights of so many rows of data that messages call `name`, if they are weights.
+/// Weights of this many rows of the data called `name` in messages, if they are weights.
 ///
 /// # Errors
-/// [`Error::Shape`] if there is not one weight for each row. [`Error::Faults`] with each weight that is negative or not
-/// finite, or if all are 0, or if their sum is not finite.
+/// Returns [`Error::Shape`] if there is not one weight for each row. Returns [`Error::Faults`] with each weight that is
+/// negative or not finite, or if all are 0, or if their sum is not finite.
 pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
     if weights.len() != rows {
         return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));

@@ -11,8 +11,8 @@
 //! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
-//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would lie far from
-//! everything. Distances would then be ruled by the category with most texts, so that the sum is brought to 1 here.
+//! root of its share. A category of L texts would then have the variance L - 1, and rare texts would be far from
+//! everything. The category with most texts would then dominate distances, so the sum is brought to 1 here.
 
 mod choose;
 mod fill;
@@ -100,7 +100,7 @@ pub struct Wishes {
     pub scale: Option<Scale>,
     /// The treatment of gaps; `None`: the method's own way if all is to be chosen, else they are faults.
     pub missing: Option<Missing>,
-    /// Whether logarithms, scale and the treatment of gaps are chosen from the data where nothing is said.
+    /// Whether to choose logarithms, scale and the treatment of gaps from the data unless they are given.
     pub is_auto: bool,
     /// How missing values are handled where that is chosen from the data.
     pub missing_of_method: Missing,
@@ -147,7 +147,7 @@ pub struct Preparation {
     pub uses: Vec<ColumnUse>,
 }
 
-/// One number of each row.
+/// One number for each row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
@@ -189,7 +189,7 @@ pub enum FeatureValue {
 pub struct ColumnUse {
     /// Its name.
     pub column: String,
-    /// Whether features are made of it.
+    /// Whether it is turned into features.
     pub is_used: bool,
     /// How, or why not, in words.
     pub how: String,
@@ -204,12 +204,12 @@ pub struct Prepared {
     pub features: Vec<f64>,
     /// The rows that are kept, where some are left out.
     pub kept: Option<Vec<usize>>,
-    /// How many values were filled.
+    /// The number of values that were filled.
     pub filled: usize,
     /// The rows, of those that are kept, that had no value in any column used. All that they have was filled, or they
     /// are all gaps.
     pub without_values: Vec<usize>,
-    /// Notes for the owner: texts that no feature knows, rows that were left out.
+    /// Notes for the owner: texts without a feature, rows that were left out.
     pub notes: Vec<String>,
 }
 
@@ -272,7 +272,7 @@ impl Preparation {
     /// A row that the method found, in the units of the columns, in place.
     ///
     /// # Panics
-    /// If `values` has not one value a feature.
+    /// Panics if `values` has not one value a feature.
     pub fn back(&self, values: &mut [f64]) {
         assert_eq!(values.len(), self.features.len(), "one value a feature");
         values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
@@ -284,18 +284,18 @@ impl Preparation {
     /// rows at most.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if columns are not there; [`Error::Shape`] if one holds something else than before.
+    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one holds something else than before.
     /// - [`Error::Faults`]: gaps where there may be none, values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, false)
     }
 
-    /// The same of another table, such as next month's. A value that has no logarithm is a missing value there, with a
+    /// The same for another table, such as next month's. A value that has no logarithm is a missing value there, with a
     /// note: one customer without sales does not stop all others.
     ///
     /// # Errors
-    /// As for [`apply`](Self::apply); a value without a logarithm only where no value may be missing.
+    /// The same as for [`apply`](Self::apply); a value without a logarithm only if no value may be missing.
     pub fn apply_to_other(&self, frame: &DataFrame) -> Result<Prepared, Error> {
         self.laid_out(frame, true)
     }
@@ -374,7 +374,7 @@ impl Preparation {
         Ok(Prepared { table, features, kept, filled, without_values, notes })
     }
 
-    /// Where in a table the column of each feature is.
+    /// The table column of each feature.
     fn found(&self, frame: &DataFrame) -> Result<Vec<usize>, Error> {
         let place = |name: &str| frame.columns().iter().position(|column| column.name == name);
         let wanted: Vec<String> =
@@ -413,7 +413,7 @@ impl Preparation {
         Some(format!("{}{more} {verb} {noun}, which the first table did not have: not used", named.join(", ")))
     }
 
-    /// Texts that no feature knows, which are 0 in all features of their category.
+    /// Texts without a feature, which are 0 in all features of their category.
     fn unknown_texts(&self, frame: &DataFrame, columns: &[usize]) -> Vec<String> {
         let mut notes = Vec::new();
         for name in self.columns() {

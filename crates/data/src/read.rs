@@ -70,7 +70,8 @@ pub use written::gap;
 
 /// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///
-/// A column is given by its name or by its 0-based index as text; a name goes before an index of the same text.
+/// A column is given by its name or by its 0-based index as text; a name takes precedence over an index of the same
+/// text.
 ///
 /// # Example
 /// ```
@@ -97,8 +98,7 @@ pub struct Selection {
     pub weights: Option<String>,
     /// The column of ids; `None`: no ids.
     pub id: Option<String>,
-    /// The byte between fields; a space stands for any run of spaces and tabs; `None`: found out among `, ; tab |
-    /// space`.
+    /// The byte between fields; a space means any run of spaces and tabs; `None`: detected among `, ; tab | space`.
     pub delimiter: Option<u8>,
     /// Whether the first row has names; `None`: found out.
     pub header: Option<bool>,
@@ -115,8 +115,8 @@ pub struct Selection {
 ///
 /// Parquet is read with the feature `parquet`. Columns may be numbers (floating point in 16 bits too), whole numbers
 /// (rounded likewise) and truth values (1 and 0). Ids are those or text. Pages are plain or packed by snappy, gzip or
-/// zstd. Where no columns are chosen, those of other kinds and those that pandas has for its index are left out and
-/// told ([`Points::left_out`]). `delimiter` and `header` do not apply.
+/// zstd. Without chosen columns, the reader leaves out columns of other kinds and pandas' index columns, and reports
+/// them ([`Points::left_out`]). `delimiter` and `header` do not apply.
 ///
 /// Cost: one pass; memory for the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///
@@ -152,10 +152,10 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
 
 /// Rows and columns of an NPY array that is not packed, from its header if the file is as long as that says. Rows and
 /// columns of numbers of a Parquet file. With these, you can refuse a table before reading it, for example because it
-/// is too large. `None` of all else, and of files that are not there.
+/// is too large. `None` of all else, and of files that do not exist.
 ///
 /// # Errors
-/// As [`points`], of opening the file and reading the header.
+/// The same as for [`points`], of opening the file and reading the header.
 ///
 /// # Example
 /// ```
@@ -198,25 +198,25 @@ pub enum Table {
 /// only ([`svmlight::rows`]).
 ///
 /// A file begins as SVMlight's text if each of its first three rows is a label followed only by `column:value` with
-/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look so too
-/// (`5 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is
-/// a table unless its name says otherwise.
+/// ascending columns. At least one of the rows must have two columns or a `qid`. A table may look like this too (`5
+/// 9:30 12:30`). If the selection names a delimiter, columns or a header, and `first_column` is `None`, the file is a
+/// table unless its name says otherwise.
 ///
 /// # Errors
-/// As [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+/// The same as for [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
 
-/// As [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory: it
-/// holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is the
-/// result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
+/// Like [`table`], with the values of a table of numbers in a file of a folder. Use it for tables larger than memory:
+/// it holds only some rows, the weights and the ids. The points are the same to the bit as those in memory, and so is
+/// the result that methods make of them. Rows of bits and sparse rows stay in memory: they are a small part of the same
 /// numbers.
 ///
 /// Cost: one pass; disk for 8 bytes a value.
 ///
 /// # Errors
-/// As [`table`]; [`Error::Spill`] if the folder does not take the values.
+/// The same as for [`table`]; [`Error::Spill`] if the folder does not take the values.
 ///
 /// # Example
 /// ```
@@ -239,10 +239,10 @@ pub fn spilled_table(
     table_of(rows_of(path)?, &again(path), selection, first_column, Some(spill))
 }
 
-/// As [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
+/// Like [`points`], with the values in a file of a folder, as [`spilled_table`] keeps them.
 ///
 /// # Errors
-/// As [`points`]; [`Error::Spill`] if the folder does not take the values.
+/// The same as for [`points`]; [`Error::Spill`] if the folder does not take the values.
 ///
 /// # Example
 /// ```
@@ -260,10 +260,10 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
     any_points(rows_of(path)?, &again(path), selection, Some(spill))
 }
 
-/// As [`table`], from a reader; messages call it `name`.
+/// Like [`table`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`table`], except for those of opening a file.
+/// The same as for [`table`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -321,7 +321,7 @@ fn is_svmlight(source: &mut Source<'_>, selection: &Selection, first_column: Opt
 /// Points from a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
-/// As [`points`], except for those of opening a file.
+/// The same as for [`points`], except for those of opening a file.
 pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     check(name, selection)?;
     let stream = Stream::new(reader);
@@ -331,27 +331,27 @@ pub fn csv_points(reader: impl Read, name: &str, selection: &Selection) -> Resul
 /// Points from a reader of unknown contents: NPY or a table of text, plain or packed by gzip; messages call it `name`.
 ///
 /// # Errors
-/// As [`points`], except for those of opening a file.
+/// The same as for [`points`], except for those of opening a file.
 pub fn points_from(reader: impl Read, name: &str, selection: &Selection) -> Result<Points, Error> {
     let stream = Stream::new(reader);
     any_points(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection, None)
 }
 
-/// Rows that may have missing values, from a file as [`points`] reads it. A field that says that there is no value
-/// (empty, `NA`, `?`, …; NaN in an NPY array) is missing.
+/// Rows that may have missing values, from a file as [`points`] reads it. A field that marks a missing value (empty,
+/// `NA`, `?`, …; NaN in an NPY array) is missing.
 ///
 /// Columns and ids are chosen as there. Weights are not read: their column is left out.
 ///
 /// # Errors
-/// As [`points`]; text and infinities are faults here too.
+/// The same as for [`points`]; text and infinities are faults here too.
 pub fn incomplete(path: &Path, selection: &Selection) -> Result<Incomplete, Error> {
     any_incomplete(rows_of(path)?, &again(path), selection)
 }
 
-/// As [`incomplete`], from a reader; messages call it `name`.
+/// Like [`incomplete`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`incomplete`], except for those of opening a file.
+/// The same as for [`incomplete`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -368,7 +368,7 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
 /// A reader that unpacks gzip and passes all else on; use it if you only want to look.
 ///
 /// # Errors
-/// Those of reading the first two bytes.
+/// The errors of reading the first two bytes.
 pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }
@@ -464,17 +464,17 @@ fn form_of(source: &mut Source<'_>, selection: &Selection) -> Result<Form, Error
 
 /// The columns that a selection names, by index.
 struct SelectedColumns {
-    /// Those of the points; `None` if nobody chose any.
+    /// The chosen columns of the points; `None` if the user chose none.
     columns: Option<Vec<usize>>,
     weights: Option<usize>,
     id: Option<usize>,
 }
 
 impl SelectedColumns {
-    /// Finds them among the columns that there are.
+    /// Finds them among the existing columns.
     ///
     /// # Errors
-    /// [`Error::NoSuchColumns`] with each that is not there, once; [`Error::AmbiguousColumn`],
+    /// Returns [`Error::NoSuchColumns`] with each that does not exist, once; [`Error::AmbiguousColumn`],
     /// [`Error::RepeatedColumn`].
     fn of(source: &str, selection: &Selection, names: &[String]) -> Result<Self, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
@@ -504,7 +504,7 @@ fn check_once(source: &str, chosen: &[usize], names: &[String]) -> Result<(), Er
     }
 }
 
-/// The index of the column called `wanted`, or of that index; `None` if there is none.
+/// The index of the column called `wanted`, or of that index; `None` if it does not exist.
 pub(crate) fn find_column(source: &str, wanted: &str, names: &[String]) -> Result<Option<usize>, Error> {
     let wanted = wanted.trim();
     let indices: Vec<usize> = (0..names.len()).filter(|index| names[*index] == wanted).collect();

@@ -1,17 +1,17 @@
-//! Columns brought to comparable spreads, when asked and only then.
+//! Brings columns to comparable spreads, only on request.
 //!
 //! Distances add squares over columns, so the column with the largest spread rules them. Whether that is right only the
-//! user knows: metres east and metres north should stay as they are, milligrams and percentages should not. So nothing
-//! is scaled unless asked, and [`Spreads`] says when somebody should think about it.
+//! user knows: metres east and metres north should stay unchanged, milligrams and percentages should not. So nothing is
+//! scaled without a request, and [`Spreads`] reports when the user should think about it.
 //!
 //! All statistics are weighted: a row of weight 3 counts as three equal rows, and a row of weight 0 as none.
 //!
 //! - [`Scale::Std`]: (x - mean) / standard deviation; the divisor of the variance is the total weight (the
 //!   population's).
 //! - [`Scale::Robust`]: (x - median) / interquartile range; a few wild rows do not move it. A quantile is the smallest
-//!   value with at least that share of the weight at or below it. Where the share is met exactly, it is the middle
-//!   between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the usual
-//!   one.
+//!   value with at least that share of the weight at or below it. If the share is met exactly, the quantile is the
+//!   middle between this value and the next (type 2 of Hyndman and Fan). So the median of an even number of rows is the
+//!   usual one.
 //!
 //! A constant column gets the divisor 1: it becomes 0 everywhere, and influences no distance, as before. A column in
 //! which more than half of the rows have one value may have no interquartile range without being constant.
@@ -176,7 +176,7 @@ impl Scaling {
     }
 
     /// As [`fit`](Scaling::fit) for rows with missing cells: by the values that each column has. A column without any
-    /// value stays as it is.
+    /// value does not change.
     ///
     /// # Example
     /// ```
@@ -201,7 +201,7 @@ impl Scaling {
     /// As [`apply`](Scaling::apply) for rows with missing cells, which stay missing.
     ///
     /// # Panics
-    /// If the rows have another number of columns than those of the fit.
+    /// Panics if the rows have another number of columns than those of the fit.
     pub fn apply_incomplete(&self, rows: &Incomplete) -> Incomplete {
         assert_eq!(rows.dimension(), self.shifts.len(), "columns of the rows and of the scaling");
         if self.scale == Scale::None {
@@ -238,11 +238,11 @@ impl Scaling {
     /// Values in a file are scaled into another of the same folder.
     ///
     /// # Errors
-    /// [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it has no
-    /// room for them twice.
+    /// Returns [`Error::Spill`] if that folder does not take it; [`Error::Memory`] where points are in memory and it
+    /// has no room for them twice.
     ///
     /// # Panics
-    /// If the points have another number of columns than those of [`fit`](Scaling::fit).
+    /// Panics if the points have another number of columns than those of [`fit`](Scaling::fit).
     pub fn apply(&self, points: &Points) -> Result<Points, Error> {
         assert_eq!(points.dimension(), self.shifts.len(), "columns of the points and of the scaling");
         if self.scale == Scale::None {
@@ -264,7 +264,7 @@ impl Scaling {
     /// A centre in the new scale back to the unit of the data, in place.
     ///
     /// # Panics
-    /// If `center` has not one value a column.
+    /// Panics if `center` has not one value a column.
     pub fn invert(&self, center: &mut [f64]) {
         assert_eq!(center.len(), self.shifts.len(), "columns of the centre and of the scaling");
         if self.scale == Scale::None {
@@ -291,7 +291,7 @@ impl<'a> Spreads<'a> {
     /// The weighted mean of a column.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// Panics if there is no such column.
     pub fn mean(&self, column: usize) -> f64 {
         self.moments[column].mean
     }
@@ -299,7 +299,7 @@ impl<'a> Spreads<'a> {
     /// The weighted standard deviation of a column, of the population; 0 where all its values are the same.
     ///
     /// # Panics
-    /// If there is no such column.
+    /// Panics if there is no such column.
     pub fn deviation(&self, column: usize) -> f64 {
         self.moments[column].deviation
     }
@@ -358,7 +358,7 @@ impl<'a> Spreads<'a> {
     }
 }
 
-/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are there.
+/// The warning of [`Spreads::differ`] for rows with missing cells: spreads are those of the values that are present.
 ///
 /// # Example
 /// ```
@@ -401,7 +401,7 @@ struct Moments {
     mean: f64,
     /// Exactly 0 for a column without spread.
     deviation: f64,
-    /// How many deviations the farthest value lies from the mean.
+    /// The distance of the farthest value from the mean, in standard deviations.
     farthest: f64,
 }
 
@@ -409,8 +409,8 @@ impl Moments {
     /// The weighted mean and population standard deviation of each column. No intermediate leaves the range of floats
     /// unless the result does.
     ///
-    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, however many
-    /// columns there are.
+    /// All columns go side by side, because the rows may be in a file. So the rows are read three times, for any number
+    /// of columns.
     fn of(points: &Points) -> Vec<Self> {
         let (dimension, total) = (points.dimension(), points.total_weight());
         let rows = || points.values().chunks_exact(dimension).enumerate();
@@ -453,8 +453,7 @@ impl Moments {
     }
 }
 
-/// The median and the interquartile range of a column, whose standard deviation takes the range's place if there is
-/// none.
+/// The median and the interquartile range of a column; if the range is 0, its standard deviation.
 fn robust(points: &Points, column: usize, deviation: f64) -> (f64, f64) {
     let mut rows: Vec<(f64, f64)> = points
         .column(column)
@@ -517,7 +516,7 @@ impl Presence {
         self.low / 2.0 + self.high / 2.0
     }
 
-    /// How far the values go from one that is between the least and the greatest of them or 0; 1 if they do not.
+    /// The distance from `middle` to the farther end of the values; 1 if that is not above 0.
     fn far_from(&self, middle: f64) -> f64 {
         let far = (self.high - middle).max(middle - self.low);
         if far > 0.0 { far } else { 1.0 }

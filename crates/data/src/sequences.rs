@@ -2,7 +2,7 @@
 //!
 //! [`Sequences`] are checked, so their users need not check again. There is at least one, none is empty, and every
 //! letter is a capital of the alphabet. Gaps (`-`) occur only in sequences that are aligned, which all have the same
-//! length. All letters lie in one piece of memory.
+//! length. All letters are contiguous in memory.
 //!
 //! Sequences are data: their likeness is the business of `lehr-distances`. They are read from FASTA by
 //! [`crate::read::fasta`].
@@ -12,9 +12,9 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::duplicates::Duplicates;
 use crate::error::{Error, Fault, Faults, Place};
 
-/// The letter that stands for a gap in aligned sequences.
+/// The letter for a gap in aligned sequences.
 pub const GAP: u8 = b'-';
-/// The share of `ACGTUN` among the letters from which on they are taken for nucleotides.
+/// From this share of `ACGTUN` among the letters on, they are treated as nucleotides.
 const NUCLEOTIDE_SHARE: f64 = 0.9;
 
 /// The meaning of the letters of sequences.
@@ -35,7 +35,7 @@ impl Alphabet {
         }
     }
 
-    /// Whether a letter stands for exactly one nucleotide or amino acid.
+    /// Whether a letter means exactly one nucleotide or amino acid.
     ///
     /// # Example
     /// ```
@@ -115,7 +115,7 @@ impl Alphabet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequences {
     letters: Vec<u8>,
-    /// Where each sequence ends in `letters`; strictly ascending.
+    /// The end of each sequence in `letters`; strictly ascending.
     ends: Vec<usize>,
     /// One for each sequence.
     ids: Vec<String>,
@@ -154,7 +154,7 @@ impl Sequences {
         Self::from_parts(letters, ends, ids, alphabet, name, |row| Place::Row(row as u64))
     }
 
-    /// Sequences whose letters are known to be of the alphabet or gaps. `place` says where a sequence stands, for
+    /// Sequences whose letters are known to be of the alphabet or gaps. `place` is the position of a sequence, for
     /// messages.
     pub(crate) fn from_parts(
         letters: Vec<u8>,
@@ -191,7 +191,7 @@ impl Sequences {
     /// The same sequences under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each sequence.
+    /// Returns [`Error::Shape`] if there is not one id for each sequence.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());
@@ -225,7 +225,7 @@ impl Sequences {
         (Sequences { letters, ends, ids, alphabet, has_gaps, name }, duplicates)
     }
 
-    /// How many sequences there are, at least 1.
+    /// The number of sequences, at least 1.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -233,7 +233,7 @@ impl Sequences {
     /// The letters of a sequence, at least one.
     ///
     /// # Panics
-    /// If there is no sequence `index`.
+    /// Panics if there is no sequence `index`.
     pub fn sequence(&self, index: usize) -> &[u8] {
         let start = if index == 0 { 0 } else { self.ends[index - 1] };
         &self.letters[start..self.ends[index]]
@@ -275,8 +275,8 @@ impl Sequences {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name
-    /// do not count.
+    /// A number that identifies these data: XXH3 (64 bits) over alphabet, lengths and letters. Ids and the name do not
+    /// count.
     ///
     /// Cost: one pass at memory speed.
     pub fn fingerprint(&self) -> u64 {

@@ -47,7 +47,7 @@ impl FirstColumn {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sparse {
     dimension: usize,
-    /// Where each row begins in the fields below; behind the last, where that ends.
+    /// The first index of each row in the fields below; the last entry is the end.
     starts: Vec<usize>,
     /// Ascending within a row.
     columns: Vec<u32>,
@@ -64,12 +64,12 @@ pub struct Sparse {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl Sparse {
-    /// More columns than this are refused: centres are not sparse, so a stray number of a column would ask for
+    /// More columns than this are refused: centres are not sparse, so a stray number of a column would need
     /// gigabytes.
     pub const COLUMNS_MAX: usize = 1 << 24;
 
     /// Rows of `dimension` columns in the compressed row format: row `r` has the columns and values from `starts[r]` to
-    /// `starts[r + 1]`. They may stand in any order within a row; values of 0 are dropped.
+    /// `starts[r + 1]`. They may be in any order within a row; values of 0 are dropped.
     ///
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
@@ -129,7 +129,7 @@ impl Sparse {
     /// Rows from their columns and values.
     ///
     /// # Errors
-    /// As [`Sparse::new`].
+    /// The same as for [`Sparse::new`].
     pub fn from_rows<R: IntoIterator<Item = (u32, f64)>>(
         rows: impl IntoIterator<Item = R>,
         dimension: usize,
@@ -148,7 +148,7 @@ impl Sparse {
     /// `rows` rows from triplets (row, column, value) in any order.
     ///
     /// # Errors
-    /// As [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that there is not.
+    /// The same as for [`Sparse::new`]; [`Error::Faults`] with each triplet of a row that does not exist.
     ///
     /// # Example
     /// ```
@@ -191,7 +191,7 @@ impl Sparse {
     /// The same rows, weights and ids without their zeros.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
+    /// Returns [`Error::Shape`] if there are more than [`Sparse::COLUMNS_MAX`] columns.
     pub fn from_points(points: &Points) -> Result<Self, Error> {
         let row = |row| (0u32..).zip(points.row(row).iter().copied()).filter(|(_, value)| *value != 0.0);
         let mut rows = Self::from_rows((0..points.len()).map(row), points.dimension())?.with_name(points.name());
@@ -258,7 +258,7 @@ impl Sparse {
     /// The same rows under these ids.
     ///
     /// # Errors
-    /// [`Error::Shape`] if there is not one id for each row.
+    /// Returns [`Error::Shape`] if there is not one id for each row.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a row", self.len()), ids.len().to_string());
@@ -274,13 +274,13 @@ impl Sparse {
         self
     }
 
-    /// The same rows, whose columns are named by numbers that count from there.
+    /// The same rows, with columns named by numbers that count from the given one.
     pub fn with_first_column(mut self, first_column: FirstColumn) -> Self {
         self.first_column = first_column;
         self
     }
 
-    /// The same rows with so many columns; those added are 0 everywhere. So rows of a file, which only says which
+    /// The same rows with this many columns; added columns are 0 everywhere. So rows of a file, which only says which
     /// columns it uses, come to have the columns of a model.
     ///
     /// # Errors
@@ -398,7 +398,7 @@ impl Sparse {
     /// largest one.
     ///
     /// # Panics
-    /// If there is not one finite divisor above 0 for each column.
+    /// Panics if there is not one finite divisor above 0 for each column.
     pub fn divided(&self, divisors: &[f64]) -> Self {
         assert_eq!(divisors.len(), self.dimension, "a divisor for each column");
         assert!(divisors.iter().all(|divisor| divisor.is_finite() && *divisor > 0.0), "divisors above 0");
@@ -420,7 +420,7 @@ impl Sparse {
         self.dimension
     }
 
-    /// How many values are not 0.
+    /// The number of values that are not 0.
     pub fn nonzeros(&self) -> usize {
         self.values.len()
     }
@@ -433,7 +433,7 @@ impl Sparse {
     /// The columns of a row that are not 0, ascending, and their values.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn row(&self, index: usize) -> (&[u32], &[f64]) {
         let range = self.starts[index]..self.starts[index + 1];
         (&self.columns[range.clone()], &self.values[range])
@@ -442,7 +442,7 @@ impl Sparse {
     /// The value of a row in a column.
     ///
     /// # Panics
-    /// If there is no row `index`.
+    /// Panics if there is no row `index`.
     pub fn value(&self, index: usize, column: usize) -> f64 {
         let (columns, values) = self.row(index);
         columns.binary_search(&(column as u32)).map_or(0.0, |place| values[place])
@@ -451,7 +451,7 @@ impl Sparse {
     /// Copies a row to `out`, zeros too.
     ///
     /// # Panics
-    /// If there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or `out` has not a number for each column.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension);
         out.fill(0.0);
@@ -459,7 +459,8 @@ impl Sparse {
         columns.iter().zip(values).for_each(|(&column, &value)| out[column as usize] = value);
     }
 
-    /// Where rows begin in [`columns`](Self::columns) and [`values`](Self::values); behind the last, where they end.
+    /// The first index of each row in [`columns`](Self::columns) and [`values`](Self::values); the last entry is the
+    /// end.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
@@ -494,7 +495,7 @@ impl Sparse {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         self.weights.as_ref().map_or(1.0, |weights| weights[index])
     }
@@ -514,8 +515,8 @@ impl Sparse {
         &self.name
     }
 
-    /// A number that tells these data from others: XXH3 (64 bits) over shape, columns, values and weights. Ids and
-    /// names do not count.
+    /// A number that identifies these data: XXH3 (64 bits) over shape, columns, values and weights. Ids and names do
+    /// not count.
     pub fn fingerprint(&self) -> u64 {
         let mut hash = Xxh3::new();
         hash.update(b"sparse");

@@ -1,8 +1,8 @@
-//! Numbers that stand for a missing value: -200, -999, 9999.
+//! Numbers that mean a missing value: -200, -999, 9999.
 //!
-//! Instruments and old programs write such a number where they have none. It lies farther from all values than these
-//! lie from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
-//! [`without_stand_ins`] makes gaps of it and reports it. A person who names the missing values has named all of them.
+//! Instruments and old programs write such a number for a missing one. It is farther from all values than these are
+//! from each other, and often in several columns. Taken for a value it would rule means, ranges and distances.
+//! [`without_stand_ins`] makes gaps of it and reports it. A user who names the missing values has named all of them.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,12 @@ use crate::frame::{DataFrame, FrameColumn, ReadAs, Values};
 /// Numbers that are known to be written where a value is missing; any other must show in two columns.
 const KNOWN: [f64; 12] =
     [-99.0, -999.0, -9999.0, -99_999.0, -999_999.0, 999.0, 9999.0, 99_999.0, 999_999.0, -99.9, -999.9, -9999.9];
-/// Different values that a column has beside it, at least.
+/// The smallest number of different values that a column has beside it.
 const OTHERS: usize = 10;
 
-/// The table with gaps where a number stands for a missing value, and the numbers that do.
+/// The table with gaps in place of numbers that mean a missing value, and those numbers.
 ///
-/// Of a table that was read with missing values named by a person nothing is changed.
+/// A table that was read with missing values named by the user does not change.
 ///
 /// # Example
 /// ```
@@ -31,7 +31,7 @@ const OTHERS: usize = 10;
 /// ```
 ///
 /// # Errors
-/// None that a data frame has not had when it was made.
+/// None that a data frame did not have when it was created.
 pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crate::Error> {
     if frame.dialect().is_some_and(|dialect| !dialect.missing.is_empty()) {
         return Ok((frame, Vec::new()));
@@ -83,7 +83,7 @@ fn measures(column: &FrameColumn) -> Option<&[f64]> {
     }
 }
 
-/// The smallest and the largest value; NaN where there is none.
+/// The smallest and the largest value; NaN if there is none.
 fn ends(column: &FrameColumn) -> (f64, f64) {
     let values = measures(column).unwrap_or_default();
     let there = || values.iter().copied().filter(|value| !value.is_nan());

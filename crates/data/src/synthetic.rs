@@ -27,7 +27,7 @@ pub struct Component {
 /// Each row draws its component, so that counts vary as they do in a sample.
 ///
 /// # Panics
-/// If there are no rows or components, if centres differ in dimension, or if weights are negative or all 0.
+/// Panics if there are no rows or components, if centres differ in dimension, or if weights are negative or all 0.
 ///
 /// # Example
 /// ```
@@ -97,7 +97,7 @@ pub fn random_components(count: usize, dimension: usize, side: f64, deviation: f
 /// 49 blobs.
 ///
 /// # Panics
-/// If there are no axes, no blobs or no rows.
+/// Panics if there are no axes, no blobs or no rows.
 ///
 /// # Example
 /// ```
@@ -128,10 +128,10 @@ pub fn lattice(sides: &[usize], rows_each: usize, deviation: f64, seed: u64) -> 
     (checked(values, sides.len()), labels)
 }
 
-/// `rows` points spread evenly over a box, given by the lower (included) and upper end of each axis.
+/// `rows` points, uniform over a box, given by the lower (included) and upper end of each axis.
 ///
 /// # Panics
-/// If there are no rows or axes, or an end is not finite.
+/// Panics if there are no rows or axes, or an end is not finite.
 ///
 /// # Example
 /// ```
@@ -150,10 +150,10 @@ pub fn uniform(rows: usize, ranges: &[(f64, f64)], seed: u64) -> Points {
 /// directions.
 ///
 /// The label is the number of the circle. Concentric circles have the same centre, so no method that gives a cluster
-/// one centre can tell them apart.
+/// one centre can distinguish them.
 ///
 /// # Panics
-/// If there are no circles or no rows.
+/// Panics if there are no circles or no rows.
 ///
 /// # Example
 /// ```
@@ -184,7 +184,7 @@ pub fn rings(radii: &[f64], rows_each: usize, noise: f64, seed: u64) -> (Points,
 /// Each bit of a template is set with probability `density`, each bit of a row flipped with probability `flip`.
 ///
 /// # Panics
-/// If there are no templates, rows or bits, or a probability is none.
+/// Panics if there are no templates, rows or bits, or a probability is invalid.
 ///
 /// # Example
 /// ```
@@ -226,7 +226,7 @@ pub fn bit_templates(
 /// share. Low columns of either part are drawn more often, as words are.
 ///
 /// # Panics
-/// If there are no topics, rows or words, or fewer than four columns for each topic.
+/// Panics if there are no topics, rows or words, or fewer than four columns for each topic.
 ///
 /// # Example
 /// ```

@@ -51,8 +51,8 @@ impl AtomicFile {
     /// Opens a temporary file beside `path`, called `.NAME.PROCESS-NUMBER.tmp`.
     ///
     /// # Errors
-    /// [`Error::Write`] if the folder is not there or may not be written to; [`Error::Directory`] if `path` is a
-    /// directory.
+    /// Returns [`Error::Write`] if the folder does not exist or may not be written to; [`Error::Directory`] if `path`
+    /// is a directory.
     pub fn create(path: &Path) -> Result<Self, Error> {
         let failed = |cause| Error::Write { path: path.display().to_string(), cause };
         if path.is_dir() {
@@ -97,8 +97,8 @@ impl AtomicFile {
     /// Writes the rest, waits until the disk has it, and gives the file its name.
     ///
     /// # Errors
-    /// [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was there
-    /// before stays.
+    /// Returns [`Error::Write`], for instance if the disk is full. Then nothing is left behind, and a file that was
+    /// there before stays.
     pub fn commit(mut self) -> Result<(), Error> {
         self.finish().map_err(|cause| Error::Write { path: self.path.display().to_string(), cause })
     }

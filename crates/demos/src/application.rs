@@ -2,8 +2,7 @@
 //!
 //! An application is a workflow over services ([`Subject::workflow`]). A user would do the same with three commands,
 //! `lehr distances`, `lehr pairwise` and `lehr embed`, and a test checks that both give the same bytes. It adds the
-//! part that only somebody who knows the data can say: the classes beside the clusters, and the features that mark
-//! them.
+//! domain knowledge: the classes beside the clusters, and the features that mark them.
 
 pub mod found;
 pub mod page;
@@ -30,7 +29,7 @@ pub const METHOD: &str =
 
 /// Items that are compared unless the user says how many.
 const ITEMS: usize = 1500;
-/// Clusters of patients unless the user says how many: among so many features no number stands out.
+/// Clusters of patients unless the user gives a number: with many features no number stands out.
 const PATIENT_GROUPS: usize = 6;
 /// Clusters of compounds unless the user says how many.
 const COMPOUND_GROUPS: usize = 10;
@@ -42,7 +41,7 @@ const PRESENT_MIN: f64 = 0.5;
 /// The options of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApplicationOptions {
-    /// How many items, evenly chosen. Default: 1500, or all where there are fewer.
+    /// The number of items, evenly chosen. Default: 1500, or all where there are fewer.
     pub items: Option<usize>,
     /// The number of clusters. Default: 3 of genes, 6 of patients, 10 of compounds.
     pub clusters: Option<usize>,
@@ -52,7 +51,7 @@ pub struct ApplicationOptions {
     pub seed: u64,
 }
 
-/// Which application.
+/// The application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// `lehr demo genes`.
@@ -73,7 +72,7 @@ impl Subject {
         }
     }
 
-    /// The workflow, as people can read it: its name, and its text.
+    /// The workflow in readable form: its name, and its text.
     pub fn workflow(self) -> (&'static str, &'static str) {
         match self {
             Subject::Genes => ("genes.toml", include_str!("../workflows/genes.toml")),
@@ -91,7 +90,7 @@ impl Subject {
         }
     }
 
-    /// The folder for results when none is named.
+    /// The default folder for results.
     pub fn out(self) -> &'static str {
         match self {
             Subject::Genes => "lehr-genes",
@@ -115,12 +114,12 @@ impl Subject {
         }
     }
 
-    /// How its items are compared.
+    /// The metric for its items.
     pub fn options(self) -> Options {
         Options { standardize: self == Subject::Patients, ..Options::default() }
     }
 
-    /// How so many of its items are clustered and mapped.
+    /// The settings for clusters and map at a given number of items.
     pub fn methods(self, asked: ApplicationOptions, items: usize) -> (pairwise::Parameters, smacof::Parameters) {
         let groups = match self {
             Subject::Genes => FAMILIES.len(),
@@ -156,7 +155,7 @@ pub struct Application {
     pub items: Items,
     /// The name of each.
     pub ids: Vec<String>,
-    /// How many were to choose from.
+    /// The number of candidates.
     pub from: usize,
     /// Whether those are built in.
     pub is_built_in: bool,
@@ -166,9 +165,9 @@ pub struct Application {
     pub known: Option<Classes>,
     /// The names of the features, if the items are rows of them.
     pub features: Vec<String>,
-    /// How they are clustered.
+    /// The settings of the clustering.
     pub clustering: pairwise::Parameters,
-    /// How they are mapped.
+    /// The settings of the map.
     pub embedding: smacof::Parameters,
 }
 
@@ -176,7 +175,8 @@ impl Application {
     /// Chooses the items, and says how they are compared and which steps follow.
     ///
     /// # Errors
-    /// [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than items.
+    /// Returns [`Error::Usage`] for another number of items than there can be; [`Error::Method`] for more clusters than
+    /// items.
     pub fn new(subject: Subject, asked: ApplicationOptions) -> Result<Self, Error> {
         let application = match subject {
             Subject::Genes => {
@@ -215,7 +215,7 @@ impl Application {
     /// (`active`, 1 or 0). It may also have their structures (`smiles`).
     ///
     /// # Errors
-    /// As [`Application::new`]; the faults of the files, and compounds without a class.
+    /// The same as for [`Application::new`]; the faults of the files, and compounds without a class.
     pub fn of_files(fingerprints: &Path, activities: &Path, asked: ApplicationOptions) -> Result<Self, Error> {
         let keys = read::fps::fingerprints(fingerprints)?;
         let rows = rows_asked(asked.items, keys.len())?;
@@ -235,7 +235,7 @@ impl Application {
         Self { known, structures, is_built_in: false, ..of }.checked()
     }
 
-    /// Items of which nothing more is known.
+    /// Items about which nothing more is known.
     fn of(subject: Subject, asked: ApplicationOptions, items: Items, from: usize) -> Self {
         let (clustering, embedding) = subject.methods(asked, items.len());
         let ids = items.ids();
@@ -251,14 +251,14 @@ impl Application {
         Ok(self)
     }
 
-    /// Where the active compounds are, if the items are compounds.
+    /// The spread of the active compounds over the clusters, if the items are compounds.
     pub fn enrichment(&self, labels: &[u32], clusters: usize) -> Option<Enrichment> {
         let known = self.known.as_ref().filter(|_| self.subject == Subject::Compounds)?;
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
     /// Finds the features that mark each cluster: their means in it are furthest from those of all items, in standard
-    /// deviations, the furthest first. Nothing where items have no features.
+    /// deviations, the furthest first. Nothing if items have no features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];
@@ -325,7 +325,7 @@ const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 /// The family of a subfamily.
 ///
 /// # Panics
-/// If it is none of Alu repeats.
+/// Panics if it is no Alu repeat.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }
@@ -342,7 +342,7 @@ fn families<'a>(subfamilies: impl Iterator<Item = &'a str>) -> Classes {
 /// All pairs in whole rows, as methods read them.
 ///
 /// # Errors
-/// None that values of a metric can bring about.
+/// Errors that the values of a metric cannot cause.
 pub fn whole(half: &Half<f32>) -> Result<Dissimilarities, Error> {
     let items = half.items();
     let mut values = vec![0.0f32; items * items];

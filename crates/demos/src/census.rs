@@ -4,7 +4,7 @@ use lehr_report::Subject;
 
 pub use lehr_data::datasets::census_blocks as points;
 
-/// The workflow, as people can read it.
+/// The workflow, as readable text.
 pub const WORKFLOW: &str = include_str!("../workflows/census.toml");
 
 /// The same over two nodes.

@@ -1,6 +1,6 @@
 //! Errors that keep a demonstration from beginning.
 
-/// Why a demonstration has nothing to begin with.
+/// The reason why a demonstration has nothing to begin with.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Invalid options, by their names in the command.

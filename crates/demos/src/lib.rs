@@ -3,10 +3,10 @@
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;
 //! - [`regions`]: regions with inhabitants, clustered in three ways;
-//! - [`results`]: which of several clusterings of census blocks is taken, as a service;
+//! - [`results`]: chooses one of several clusterings of census blocks, as a service;
 //! - [`samples`]: the data that are built in, as a service.
 //!
-//! The command reads its arguments, runs this, and writes files: nothing here prints, or knows of a folder.
+//! The command reads its arguments, runs this, and writes files: nothing here prints, or uses a folder.
 #![forbid(unsafe_code)]
 
 pub mod application;

@@ -20,16 +20,15 @@ use crate::Error;
 
 /// Digits of a block's code that name its tract: state, county, tract.
 const TRACT: usize = 11;
-/// A block of so many people or fewer is a small one.
+/// A block of this many people or fewer is a small one.
 const SMALL: f64 = 20.0;
 
 /// A table of regions, and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// The table. Default: census tracts of three states, made of the blocks that are built in; then nothing else is
-    /// asked.
+    /// The table. Default: census tracts of three states, made from the built-in blocks; they need no other option.
     pub table: Option<PathBuf>,
-    /// Columns that are attributes as they are.
+    /// Columns that are used as attributes unchanged.
     pub attributes: Vec<String>,
     /// Columns that count people, which become shares of all people of the region.
     pub shares: Vec<String>,
@@ -37,7 +36,7 @@ pub struct Roles {
     pub people: Option<String>,
     /// The columns of longitude and latitude in degrees, or none.
     pub position: Vec<String>,
-    /// The column that counts the people of a subgroup, by whom positions are weighted. Default: all people.
+    /// The column that counts the people of a subgroup, who weight the positions. Default: all people.
     pub subgroup: Option<String>,
     /// The column of identifiers. Default: the 0-based row.
     pub id: Option<String>,
@@ -56,7 +55,7 @@ pub struct Regions {
     pub attributes: Points,
     /// Longitude and latitude in degrees.
     pub position: Option<Points>,
-    /// Inhabitants of each region; 1 each if nobody said.
+    /// Inhabitants of each region; 1 each if they are not given.
     pub people: Vec<f64>,
     /// The name of a subgroup of them, and how many it has in each region.
     pub subgroup: Option<(String, Vec<f64>)>,
@@ -67,7 +66,7 @@ pub struct Regions {
 pub enum View {
     /// By the attributes of their people.
     Attributes,
-    /// By where the subgroup lives; everybody, if none is named.
+    /// By the place where the subgroup lives; of all people, if no subgroup is named.
     Position,
     /// By both.
     Both,
@@ -84,10 +83,10 @@ impl View {
     }
 }
 
-/// A cluster of regions, told by its people.
+/// A cluster of regions, described by its people.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Profile {
-    /// How many, those that nobody lives in too.
+    /// The number of regions, the uninhabited ones included.
     pub regions: usize,
     /// The inhabitants.
     pub people: f64,
@@ -97,7 +96,7 @@ pub struct Profile {
     pub middle: Option<(f64, f64)>,
     /// The mean of each attribute over its people.
     pub means: Vec<f64>,
-    /// How far that is from the mean of all, in standard deviations of all.
+    /// The distance from the mean of all, in standard deviations of all.
     pub deviations: Vec<f64>,
 }
 
@@ -109,8 +108,8 @@ impl Regions {
     /// The regions that are meant.
     ///
     /// # Errors
-    /// [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that has not got them or
-    /// holds impossible values.
+    /// Returns [`Error::Usage`] for columns that contradict each other, [`Error::Data`] for a table that lacks them or
+    /// has impossible values.
     pub fn new(roles: &Roles) -> Result<Self, Error> {
         match &roles.table {
             None => Ok(tracts(&datasets::census_blocks())),
@@ -184,7 +183,7 @@ impl Regions {
         })
     }
 
-    /// The ways in which they can be looked at.
+    /// The possible views of the regions.
     pub fn views(&self) -> &'static [View] {
         if self.position.is_some() { &[View::Attributes, View::Position, View::Both] } else { &[View::Attributes] }
     }
@@ -201,7 +200,7 @@ impl Regions {
     /// share `mix` of the variance.
     ///
     /// # Errors
-    /// [`Error::Data`] if coordinates are not degrees, or nobody counts.
+    /// Returns [`Error::Data`] if coordinates are not degrees, or no people count.
     pub fn points(&self, view: View, mix: f64) -> Result<Points, Error> {
         let standardised = || Scaling::fit(&self.attributes, Scale::Std).apply(&self.attributes);
         let Some(position) = self.position.as_ref().filter(|_| view != View::Attributes) else {
@@ -274,7 +273,7 @@ impl Regions {
     }
 }
 
-/// How alike two views divide the regions that people live in.
+/// The agreement of two views about the regions that people live in.
 pub fn agreement(regions: &Regions, one: &[u32], other: &[u32]) -> f64 {
     let lived_in = |labels: &[u32]| -> Vec<u32> {
         labels.iter().zip(&regions.people).filter(|(_, people)| **people > 0.0).map(|(label, _)| *label).collect()
@@ -375,7 +374,7 @@ mod tests {
         Regions::new(&given)
     }
 
-    /// Two in the west, one in the east, and one where nobody lives.
+    /// Two in the west, one in the east, and one without inhabitants.
     const TABLE: &str =
         "name,lon,lat,people,young,income\nA,0,0,100,50,1\nB,0,1,100,10,3\nC,90,0,200,40,2\nD,90,1,0,0,9\n";
     const ROLES: [(&str, &str); 5] = [

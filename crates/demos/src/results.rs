@@ -50,7 +50,7 @@ pub struct Chosen {
     job: String,
     /// Its number of clusters.
     clusters: usize,
-    /// How long that number lasted: the natural logarithm of the range of temperatures.
+    /// The persistence of that number: the natural logarithm of the range of temperatures.
     range: f64,
 }
 
@@ -61,7 +61,7 @@ pub struct Chosen {
 pub struct Write {
     /// The data set that was clustered.
     dataset: String,
-    /// The job that did it.
+    /// The job that computed it.
     job: String,
     /// All jobs over this data set, for their times.
     jobs: Vec<Record>,
@@ -155,8 +155,8 @@ fn lasted(cooling: &[(usize, f64)]) -> BTreeMap<usize, f64> {
     lasted
 }
 
-/// The clustering whose number of clusters lasted over the widest range of temperatures, the smallest of equals, among those
-/// that were asked for.
+/// The requested clustering whose number of clusters lasted over the widest range of temperatures, the smallest of
+/// equals.
 fn longest(lasted: &BTreeMap<usize, f64>, mut found: Vec<(usize, String)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort();

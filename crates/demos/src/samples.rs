@@ -1,6 +1,6 @@
-//! Data that are built into the program, as a service: the first step of a workflow for which nobody has to bring anything.
+//! Built-in data as a service: the first step of a workflow that needs no input.
 //!
-//! `load` makes a data set of a sample, or of so many of its items, evenly chosen. Known facts about the items are a
+//! `load` makes a data set of a sample, or of a number of its items, evenly chosen. Known facts about the items are a
 //! column beside them, which no method takes as theirs.
 
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Sample {
         }
     }
 
-    /// So many of its items as a table, and how many there are.
+    /// The given number of its items as a table, and the number of all.
     fn table(self, items: Option<usize>) -> Result<(Table, usize), Fault> {
         let invalid = |reason| Fault::new(Code::InvalidValue, format!("items: {reason}"));
         match self {
@@ -125,7 +125,7 @@ impl Contract for SampleState {
 pub struct Load {
     /// Which.
     sample: Sample,
-    /// How many of its items, evenly chosen, at least 2. Default: all.
+    /// The number of its items to use, evenly chosen, at least 2. Default: all.
     #[serde(default)]
     items: Option<usize>,
     /// The name of the new data set.
@@ -140,9 +140,9 @@ pub struct Load {
 pub struct Loaded {
     /// The data set.
     dataset: String,
-    /// How many items it has.
+    /// The number of its items.
     items: usize,
-    /// How many there were to choose from.
+    /// The number of candidates.
     chosen_from: usize,
 }
 

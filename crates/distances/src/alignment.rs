@@ -1,9 +1,9 @@
 //! Alignments of all pairs: scores, and of the best alignment how many letters agree and how long it is.
 //!
-//! [`Aligner`] holds the sequences as the kernel wants them; [`Aligner::tile`] aligns a block of them with a block. One
-//! pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are carried
-//! in the score itself: see `alignment/packing.rs`. The recurrences stand in `alignment/kernel.rs`; [`mod@reference`] is
-//! the oracle.
+//! [`Aligner`] holds the sequences in the form of the kernel; [`Aligner::tile`] aligns a block of them with a block.
+//! One pair takes one lane, so sixteen pairs are aligned at a time with no dependence among lanes. The counts are
+//! carried in the score itself: see `alignment/packing.rs`. The recurrences are in `alignment/kernel.rs`;
+//! [`mod@reference`] is the oracle.
 
 pub(crate) mod kernel;
 mod packing;
@@ -22,7 +22,7 @@ use crate::scoring::Scoring;
 use kernel::{Group, State, Sweep, Weights};
 use packing::Packing;
 
-/// Which part of two sequences is aligned.
+/// The part of two sequences that is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The part of each that is worth most (Smith and Waterman, 1981; Gotoh, 1982).
@@ -44,7 +44,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// Counts of the best alignment that are wanted besides its score.
+/// Counts of the best alignment that are wanted in addition to its score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Counted {
     /// Nothing. Lanes are half as wide for that.
@@ -59,15 +59,15 @@ pub enum Counted {
 
 /// The best alignment of two sequences.
 ///
-/// Of several with the same score it is the one with most matches, of these the one with fewest columns, then with
-/// fewest transitions. Counts that were not asked for ([`Counted`]) are 0 and decide nothing.
+/// Of several with the same score it has the most matches, then the fewest columns, then the fewest transitions. Counts
+/// that were not requested ([`Counted`]) are 0 and decide nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Alignment {
     /// The score.
     pub score: i64,
-    /// Columns in which both have the same letter, and one that stands for just one nucleotide or amino acid.
+    /// Columns in which both have the same letter, one that means just one nucleotide or amino acid.
     pub matches: usize,
-    /// Columns, as [`Counted`] says which.
+    /// The columns that [`Counted`] selects.
     pub columns: usize,
     /// Columns with A and G, or C and T.
     pub transitions: usize,
@@ -107,8 +107,8 @@ impl Aligner {
     /// Cost: one pass over the letters, a byte a letter.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are asked of proteins. Also if the
-    /// sequences are so long that a score with its counts does not fit into 64 bits.
+    /// Returns [`Error::Unsuited`] if the scoring is for another alphabet, or if transitions are requested for
+    /// proteins. Also if the sequences are so long that a score with its counts does not fit into 64 bits.
     pub fn new(sequences: &Sequences, scoring: &Scoring, mode: Mode, counted: Counted) -> Result<Self, Error> {
         let alphabet = sequences.alphabet();
         let unsuited =
@@ -155,7 +155,7 @@ impl Aligner {
         Ok(Self { codes, ends, symbols: occurring.len(), longest, mode, packing, table, open, extend })
     }
 
-    /// How many sequences there are.
+    /// The number of sequences.
     #[allow(clippy::len_without_is_empty)] // there is always at least one
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -166,7 +166,7 @@ impl Aligner {
         self.sequence(index).len()
     }
 
-    /// How wide a lane is, in bits: 16, 32 or 64.
+    /// The width of a lane, in bits: 16, 32 or 64.
     pub fn lane_bits(&self) -> u32 {
         self.packing.width()
     }
@@ -176,7 +176,7 @@ impl Aligner {
     /// Cost: that of a whole line of pairs; use [`Aligner::tile`] for many.
     ///
     /// # Panics
-    /// If there is no such sequence.
+    /// Panics if there is no such sequence.
     pub fn pair(&self, i: usize, j: usize) -> Alignment {
         let mut found = Alignment::default();
         self.align(i..i + 1, j..j + 1, |_, _| true, |_, _, alignment| found = alignment);
@@ -204,7 +204,7 @@ impl Aligner {
     /// Cost: length x length cells a pair, eleven vector operations a cell of 8, 16 or 32 pairs.
     ///
     /// # Panics
-    /// If a range goes beyond the sequences.
+    /// Panics if a range goes beyond the sequences.
     pub fn tile(&self, rows: Range<usize>, columns: Range<usize>, each: impl FnMut(usize, usize, Alignment)) {
         if rows.start == columns.start {
             self.align(rows, columns, |row, last| row < last, each);
@@ -227,7 +227,7 @@ impl Aligner {
         }
     }
 
-    /// `wanted(row, column)`, asked for the last column of a line and for each, says which pairs count.
+    /// `wanted(row, column)`, called for the last column of a line and for each, says which pairs count.
     fn align_in<N: Number>(
         &self,
         rows: Range<usize>,

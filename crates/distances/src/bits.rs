@@ -1,10 +1,10 @@
 //! Counts of bits, a few rows against a block of others: the loops behind fingerprints and aligned sequences.
 //!
-//! The others lie *across* in groups of [`LANES`]: word w of the eight, then word w + 1. So a group is contiguous in
-//! memory, and eight of its words fill a wide register. The bodies are inlined into one copy for each instruction set
-//! ([`crate::dispatch`]). Counts stay in registers, so several rows are compared for each word of the others that is
-//! read. The loops that turn counts into numbers are here too: compiled for the plainest processor they would take
-//! longer than the counting.
+//! The others are stored *across* in groups of [`LANES`]: word w of the eight, then word w + 1. So a group is
+//! contiguous in memory, and eight of its words fill a wide register. The bodies are inlined into one copy for each
+//! instruction set ([`crate::dispatch`]). Counts stay in registers, so several rows are compared for each word of the
+//! others that is read. The loops that turn counts into numbers are here too: compiled for the plainest processor they
+//! would take longer than the counting.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -163,7 +163,7 @@ fn last(counts: &[Counts], row: usize) -> &[u64] {
     counts.last().map_or(&[], |counts| &counts[row])
 }
 
-/// Rows by as many as are counted at a time; the last one again and again where there are no more.
+/// Rows by as many as are counted at a time; the last one is repeated when there are no more.
 pub(crate) fn in_turn(rows: Range<usize>) -> impl Iterator<Item = [usize; ROWS]> {
     rows.clone().step_by(ROWS).map(move |first| std::array::from_fn(|place| (first + place).min(rows.end - 1)))
 }
@@ -181,7 +181,7 @@ impl Across {
         Self { words: across(rows, width), width }
     }
 
-    /// Some of the rows, from a whole group on: as they are, with whatever follows the last one in its group. From any
+    /// Some of the rows, from a whole group on: unchanged, with whatever follows the last one in its group. From any
     /// other row on, the rows `row(index)` are laid across again.
     pub(crate) fn rows<'a>(&'a self, rows: Range<usize>, row: impl Fn(usize) -> &'a [u64]) -> Cow<'a, [Words]> {
         if rows.start.is_multiple_of(LANES) {

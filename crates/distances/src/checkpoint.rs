@@ -1,8 +1,7 @@
 //! The finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! A log: a head that says of which data and which dissimilarity, then one record for each step, appended and never
-//! rewritten. However a run ends, the records appended before are good; a record that was cut is left out and computed
-//! again.
+//! A log: a head that identifies the data and the dissimilarity, then one record for each step, only ever appended.
+//! However a run ends, the records appended before are good; a record that was cut is left out and computed again.
 //!
 //! | part | bytes |
 //! | --- | --- |
@@ -81,7 +80,7 @@ impl Log {
     /// Begins a log; a file there before is replaced.
     ///
     /// # Errors
-    /// [`Error::File`].
+    /// Returns [`Error::File`].
     pub fn create<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let failed = |source| Error::File { path: path.into(), source };
         let mut file = File::create(path).map_err(failed)?;
@@ -94,7 +93,7 @@ impl Log {
     /// Cost: the whole log is read once.
     ///
     /// # Errors
-    /// As for [`LogReader::open`].
+    /// The same as for [`LogReader::open`].
     pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let mut kept = LogReader::open::<T>(path, metric)?;
         while kept.next_step()?.is_some() {}
@@ -126,7 +125,7 @@ impl Log {
         Ok(())
     }
 
-    /// How many steps are in it.
+    /// The number of steps that are in it.
     pub fn steps(&self) -> usize {
         self.steps
     }
@@ -139,7 +138,7 @@ pub struct LogReader {
     schedule: Schedule,
     value_bytes: usize,
     step: usize,
-    /// Where the last good record ends.
+    /// The end of the last good record.
     end: u64,
 }
 
@@ -153,17 +152,17 @@ impl LogReader {
     /// Opens the log of an interrupted run.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if it is
-    /// of other data, another dissimilarity or precision.
+    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointDamaged`] if it is none, [`Error::OtherRun`] if
+    /// it belongs to other data, another dissimilarity or precision.
     pub fn open<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let file = File::open(path).map_err(|source| Error::File { path: path.into(), source })?;
         Self::begin::<T>(Box::new(BufReader::new(file)), path, metric)
     }
 
-    /// The same of a log whose bytes are here: that of another process, say. Messages call it `path`.
+    /// The same for a log whose bytes are here: that of another process, for example. Messages call it `path`.
     ///
     /// # Errors
-    /// As for [`LogReader::open`].
+    /// The same as for [`LogReader::open`].
     pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
     }

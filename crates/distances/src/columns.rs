@@ -1,4 +1,4 @@
-//! Dissimilarities of aligned sequences, place by place: no alignment is computed, because somebody has done that.
+//! Dissimilarities of aligned sequences, position by position: they need no alignment, because the input is aligned.
 //!
 //! Each sequence becomes a few planes of bits, one bit for each place. A few operations on words then compare 64 places
 //! (`bits.rs`).
@@ -41,11 +41,11 @@ impl Measure {
     }
 }
 
-/// How a place counts if a letter stands for several nucleotides (`N`, `R`, …).
+/// How a position counts if a letter means several nucleotides (`N`, `R`, …).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ambiguous {
-    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). So do APE's
-    /// `dist.dna` and MEGA.
+    /// Nothing: the pair leaves the place out, as it does where one has a gap (pairwise deletion). APE's `dist.dna` and
+    /// MEGA do the same.
     #[default]
     Skip,
     /// A difference, unless both have the same letter.
@@ -54,8 +54,8 @@ pub enum Ambiguous {
 
 /// Aligned sequences and the counts about them, as a [`Metric`].
 ///
-/// Equal sequences are at 0. Where a letter stands for several nucleotides, [`Ambiguous`] says how the place counts;
-/// for [`Measure::Hamming`] symbols are just symbols. Two sequences without a place in common have no p-distance.
+/// Equal sequences are at 0. If a letter means several nucleotides, [`Ambiguous`] says how the position counts; for
+/// [`Measure::Hamming`] symbols are just symbols. Two sequences without a place in common have no p-distance.
 ///
 /// # Example
 /// ```
@@ -92,15 +92,16 @@ impl Compared {
     /// letter.
     ///
     /// # Errors
-    /// As [`with_ambiguous`](Self::with_ambiguous).
+    /// The same as for [`with_ambiguous`](Self::with_ambiguous).
     pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }
 
-    /// As [`new`](Self::new), with the count of ambiguous letters. [`Measure::Hamming`] does not ask.
+    /// Like [`new`](Self::new), with the count of ambiguous letters. [`Measure::Hamming`] does not ask.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for nucleotides.
+    /// Returns [`Error::Unsuited`] if they are not all of one length, or are proteins and the measure is for
+    /// nucleotides.
     ///
     /// # Example
     /// ```
@@ -234,7 +235,7 @@ impl Metric for Compared {
     }
 }
 
-/// As few planes as tell the symbols that occur from each other, and the symbol of each letter.
+/// As few planes as distinguish the occurring symbols, and the symbol of each letter.
 fn hamming_symbols(sequences: &Sequences) -> (usize, [u8; 256]) {
     let mut symbols = [0; 256];
     let letters = sequences.alphabet().letters().iter().chain([&GAP]);

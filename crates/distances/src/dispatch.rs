@@ -3,7 +3,7 @@
 //! A kernel is one body, compiled once for each instruction set; the best one that this processor has is entered. The
 //! kernels use whole numbers or, for rows of numbers, a fixed order of fused operations. So every set gives the same
 //! bits, and a test runs each kernel on every set. The installed program is compiled for the plainest processor of its
-//! family. The processor is asked by `lehr-numerics`.
+//! family. `lehr-numerics` queries the processor.
 
 #[cfg(any(test, target_arch = "x86_64", target_arch = "aarch64"))]
 pub(crate) use lehr_numerics::dispatch::InstructionSet;
@@ -103,8 +103,8 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
     kernel::sweep::<N::Plain, LOCAL>(query, group, weights, state, found);
 }
 
-/// Declares the entry to a loop. The compiler vectorises it, one copy for each instruction set. Of some loops aarch64
-/// has a form of its own.
+/// Declares the entry to a loop. The compiler vectorises it, one copy for each instruction set. Some loops have their
+/// own form for aarch64.
 macro_rules! loops {
     ($(#[$doc:meta])* $room:ident::$name:ident($($argument:ident : $type:ty),* $(,)?)) => {
         $(#[$doc])*

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why there are no dissimilarities.
+/// The reason why there are no dissimilarities.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -52,12 +52,12 @@ pub enum Error {
         first: usize,
         /// The second.
         second: usize,
-        /// How many such pairs there are.
+        /// The number of such pairs.
         pairs: u64,
         /// The element.
         element: &'static str,
     },
-    /// The observer said stop; the finished part was offered to it just before.
+    /// The observer asked it to stop; the finished part was offered to it just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint is of other data or another dissimilarity: resume with those it was written for, or start again
@@ -76,7 +76,7 @@ pub enum Error {
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// Why the file is refused.
+        /// The reason why the file is refused.
         reason: String,
     },
     /// A file could not be read or written.

@@ -20,7 +20,7 @@ pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static 
     /// From its bytes.
     ///
     /// # Panics
-    /// If there are not [`Precision::BYTES`] of them.
+    /// Panics if there are not [`Precision::BYTES`] of them.
     fn read(bytes: &[u8]) -> Self;
 }
 
@@ -71,7 +71,7 @@ precision!(f64, "f64");
 pub struct Half<T> {
     items: usize,
     schedule: Schedule,
-    /// By leaf, by step: the values of its tile, row after row; none where it has no tile.
+    /// By leaf, by step: the values of its tile, row after row; none if it has no tile.
     tiles: Vec<Vec<Vec<T>>>,
 }
 
@@ -93,10 +93,10 @@ impl<T: Precision> Half<T> {
         ((items as u64).saturating_mul(items as u64 + PART_ROWS as u64) / 2).saturating_mul(T::BYTES as u64)
     }
 
-    /// Whether the values of so many items fit into `limit` bytes.
+    /// Whether the values of this many items fit into `limit` bytes.
     ///
     /// # Errors
-    /// [`Error::TooLarge`] if they do not.
+    /// Returns [`Error::TooLarge`] if they do not.
     ///
     /// # Example
     /// ```
@@ -118,7 +118,7 @@ impl<T: Precision> Half<T> {
     /// Cost: one look at all values if `largest` is infinite, which you have found out; none otherwise.
     ///
     /// # Errors
-    /// [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
+    /// Returns [`Error::Overflow`] with the first pair whose dissimilarity has become infinite.
     ///
     /// # Example
     /// ```
@@ -153,7 +153,7 @@ impl<T: Precision> Half<T> {
     /// The dissimilarity of two items, NaN if they have none; 0 of an item and itself.
     ///
     /// # Panics
-    /// If there is no such item.
+    /// Panics if there is no such item.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         assert!(i < self.items && j < self.items, "({i}, {j}) of {}", self.items);
         if i == j {
@@ -170,7 +170,7 @@ impl<T: Precision> Half<T> {
     /// Cost: one look at N values, those of a leaf at a time.
     ///
     /// # Panics
-    /// If there is no such item, or `values` has not N places.
+    /// Panics if there is no such item, or `values` has not N places.
     pub fn row(&self, i: usize, values: &mut [f64]) {
         assert_eq!(values.len(), self.items, "a value for each item");
         assert!(i < self.items, "item {i} of {}", self.items);

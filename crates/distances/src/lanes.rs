@@ -15,7 +15,7 @@ use std::fmt::Debug;
 
 /// A number that a lane may hold.
 pub(crate) trait Number: Copy + Debug + Default + Send + Sync + 'static {
-    /// How many stand in a line.
+    /// The number of lanes in a line.
     const LANES: usize;
     /// A line handled lane by lane.
     type Plain: Lanes<Number = Self>;

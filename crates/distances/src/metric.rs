@@ -41,7 +41,7 @@ use serde_json::{Map, Value};
 /// # Ok::<(), lehr_distances::Error>(())
 /// ```
 pub trait Metric: Sync {
-    /// How many items there are, at least 1.
+    /// The number of items, at least 1.
     fn items(&self) -> usize;
 
     /// The name of the dissimilarity.
@@ -50,14 +50,14 @@ pub trait Metric: Sync {
     /// The parameters of the measure by name, for the header.
     fn parameters(&self) -> Map<String, Value>;
 
-    /// A number that tells the data from others.
+    /// A number that identifies the data.
     fn fingerprint(&self) -> u64;
 
     /// Overwrites `values` (`rows.len()` x `columns.len()`, row after row) with the dissimilarities of items and items;
-    /// NaN where there is none. Where both ranges begin with the same item, only values above the diagonal count, and
-    /// the others may be left as they are.
+    /// NaN where one is missing. If both ranges begin with the same item, only values above the diagonal count, and the
+    /// others may be left as they are.
     ///
     /// # Panics
-    /// If a range goes beyond the items or the length of `values` is another.
+    /// Panics if a range goes beyond the items or the length of `values` is another.
     fn tile(&self, rows: Range<usize>, columns: Range<usize>, values: &mut [f64]);
 }

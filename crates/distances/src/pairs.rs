@@ -13,9 +13,9 @@ use crate::half::{Half, Precision};
 use crate::metric::Metric;
 use crate::schedule::Schedule;
 
-/// The steps that are finished, for who wants to keep them.
+/// The finished steps, for callers that keep them.
 pub struct Finished<'a> {
-    /// How many steps are finished: those numbered below this.
+    /// The number of steps that are finished: those numbered below this.
     pub steps: usize,
     /// Appends the values of a finished step to bytes.
     pub(crate) write: &'a dyn Fn(usize, &mut Vec<u8>),
@@ -30,17 +30,17 @@ impl std::fmt::Debug for Finished<'_> {
 /// The dissimilarities of all pairs, with the same bits under any engine and on any number of ranks. It starts from the
 /// beginning, or from the steps that an interrupted run kept.
 ///
-/// After each step it tells the observer its stage, `comparing`, and as [figures](Progress::figures) how many pairs are
-/// `done`, and of how many `pairs`. It looks for no interrupt within a step, and offers no checkpoint;
+/// After each step it reports to the observer its stage, `comparing`, and as [figures](Progress::figures) the numbers
+/// of pairs `done` and in all, `pairs`. It looks for no interrupt within a step, and offers no checkpoint;
 /// [`all_pairs_keeping`] offers the finished part.
 ///
-/// Memory: [`Half::bytes`] in each process. Where the processes are several, each is given the same metric and the same
-/// steps that were kept.
+/// Memory: [`Half::bytes`] in each process. With several processes, each is given the same metric and the same steps
+/// that were kept.
 ///
 /// # Errors
-/// [`Error::Stopped`] if the observer asked for it; [`Error::Ranks`] if a rank failed. [`Error::TooLarge`] if no memory
-/// could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the errors of reading the kept
-/// steps.
+/// Returns [`Error::Stopped`] if the observer requested it; [`Error::Ranks`] if a rank failed. Returns
+/// [`Error::TooLarge`] if no memory could hold the values; for the memory of this machine, ask [`Half::fits`]. Also the
+/// errors of reading the kept steps.
 ///
 /// # Example
 /// ```
@@ -81,11 +81,11 @@ pub fn all_pairs<T: Precision>(
 }
 
 /// The same, with `keep` offered the finished part after each step but the last, on the lead only.
-/// [`Log::append`](crate::checkpoint::Log::append) keeps the pairs that it has not yet. The observer hears of a step
-/// first; if it stops the run there, `keep` is offered that step all the same.
+/// [`Log::append`](crate::checkpoint::Log::append) keeps the pairs that it has not yet. The observer sees a step first;
+/// if it stops the run there, `keep` still gets that step.
 ///
 /// # Errors
-/// As for [`all_pairs`].
+/// The same as for [`all_pairs`].
 ///
 /// # Example
 /// See [`Log`](crate::checkpoint::Log).

@@ -18,7 +18,7 @@ use crate::Error;
 use crate::dispatch;
 use crate::metric::Metric;
 
-/// How unlike two rows are.
+/// The dissimilarity of two rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
     /// The root of the sum of squared differences.
@@ -32,9 +32,8 @@ pub enum Measure {
     Cosine,
     /// One less the correlation of the rows, 0 to 2. Constant rows are refused: they have none.
     Correlation,
-    /// The mean of the absolute differences, each of which counts as 1 at most. Of rows as
-    /// [`lehr_data::gower::rows`] makes them this is Gower's dissimilarity: shares of the ranges of numbers, and
-    /// categories that are equal or not.
+    /// The mean of the absolute differences, each of which counts as 1 at most. For rows as [`lehr_data::gower::rows`]
+    /// makes them this is Gower's dissimilarity: shares of the ranges of numbers, and categories that are equal or not.
     Gower,
 }
 
@@ -85,7 +84,7 @@ impl FromStr for Measure {
 /// ```
 #[derive(Debug)]
 pub struct Compared {
-    /// Row after row; 0 where a value is missing. Of angles each row is divided by a power of two, and for the
+    /// Row after row; 0 where a value is missing. For angles each row is divided by a power of two, and for the
     /// correlation centred by its mean.
     values: Vec<f64>,
     /// 1 where a value is present, 0 where it is missing; empty if none is.
@@ -99,7 +98,7 @@ impl Compared {
     /// Copies the rows. Cost: one pass.
     ///
     /// # Errors
-    /// [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
+    /// Returns [`Error::Unsuited`] with the first row whose values are all equal, if the measure is the correlation.
     pub fn new(rows: &Incomplete, measure: Measure) -> Result<Self, Error> {
         let (dimension, has_gaps) = (rows.dimension(), rows.missing() > 0);
         let mut values = rows.values().to_vec();
@@ -340,7 +339,7 @@ pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Squared or absolute differences, and how many columns they are of. A missing value is 0 with presence 0.
+/// Squared or absolute differences, and the number of their columns. A missing value is 0 with presence 0.
 #[inline(always)]
 pub(crate) fn differences_present(
     row: &[f64],

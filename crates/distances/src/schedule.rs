@@ -3,7 +3,7 @@
 //! Items are cut into the leaves of [`Partition`], whose size depends on N alone. Half of all pairs of leaves say all;
 //! the usual triangle would give the first leaf all of them and the last one none. Here leaf I has the leaves I, I + 1,
 //! …, I + m / 2 of a *circle* of m leaves, as many as any other leaf. So equal runs of leaves are equal work for ranks,
-//! however many there are:
+//! for any number of ranks:
 //!
 //! ```text
 //!        0 1 2 3 4          leaf I and the leaf k further on: step k
@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use lehr_ranks::Partition;
 
-/// The most rows of a leaf that are handled in one step.
+/// The largest number of rows of a leaf that are handled in one step.
 pub(crate) const PART_ROWS: usize = 32;
 
 /// The tiles of N items.
@@ -45,14 +45,14 @@ impl Schedule {
     /// The tiles of `items` items.
     ///
     /// # Panics
-    /// If there are none.
+    /// Panics if there are none.
     pub fn new(items: usize) -> Self {
         assert!(items > 0, "there is at least one item");
         let partition = Partition::new(items, 1);
         Self { partition, parts: partition.leaf_size().min(items).div_ceil(PART_ROWS) }
     }
 
-    /// How many leaves the items are cut into.
+    /// The number of leaves that the items are cut into.
     pub fn leaves(&self) -> usize {
         self.partition.leaves()
     }
@@ -62,16 +62,16 @@ impl Schedule {
         self.partition.leaf_rows(leaf)
     }
 
-    /// How many steps there are: in each, a leaf has one tile or none.
+    /// The number of steps: in each, a leaf has one tile or none.
     pub fn steps(&self) -> usize {
         (self.leaves() / 2 + 1) * self.parts
     }
 
-    /// Rows and columns of a leaf's tile in a step; `None` if it has none. Where the ranges overlap, which they do in
-    /// the first steps only, the pairs above the diagonal count.
+    /// Rows and columns of a leaf's tile in a step; `None` if it has none. If the ranges overlap, which they do in the
+    /// first steps only, the pairs above the diagonal count.
     ///
     /// # Panics
-    /// If there is no such leaf or step.
+    /// Panics if there is no such leaf or step.
     pub fn tile(&self, leaf: usize, step: usize) -> Option<(Range<usize>, Range<usize>)> {
         assert!(step < self.steps(), "step {step} of {}", self.steps());
         let (leaves, apart, part) = (self.leaves(), step / self.parts, step % self.parts);
@@ -86,14 +86,14 @@ impl Schedule {
         (!rows.is_empty()).then_some((rows, columns))
     }
 
-    /// How many pairs count in a leaf's tile of a step.
+    /// The number of pairs that count in a leaf's tile of a step.
     pub fn pairs(&self, leaf: usize, step: usize) -> u64 {
         let Some((rows, columns)) = self.tile(leaf, step) else { return 0 };
         let (height, width) = (rows.len() as u64, columns.len() as u64);
         if rows.start == columns.start { height * width - height * (height + 1) / 2 } else { height * width }
     }
 
-    /// Where the pair (i, j) is: leaf, step, row and column within the tile.
+    /// The position of pair (i, j): leaf, step, row and column within the tile.
     pub(crate) fn place(&self, i: usize, j: usize) -> (usize, usize, usize, usize) {
         let size = self.partition.leaf_size();
         let (i, j) = if self.is_at(i / size, j / size, i, j) { (i, j) } else { (j, i) };

@@ -27,10 +27,9 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for codes that stand
-    /// for several.
+    /// EDNAFULL, also known as NUC.4.4: 5 for equal nucleotides, -4 for different ones, in between for ambiguous codes.
     ///
-    /// The table follows from the sets of nucleotides that two codes stand for: their common ones decide.
+    /// The table follows from the sets of nucleotides that two codes mean: their common ones decide.
     pub fn ednafull() -> Self {
         let letters = Alphabet::Dna.letters();
         let sets: Vec<u8> = letters.iter().map(|letter| nucleotides(*letter)).collect();
@@ -60,10 +59,11 @@ impl Matrix {
         Matrix { alphabet: Alphabet::Protein, scores: BLOSUM62.map(i32::from).to_vec(), name: "BLOSUM62".into() }
     }
 
-    /// One score for equal letters, another for different ones. Letters that stand for several are equal to none.
+    /// One score for equal letters, another for different ones. Ambiguous letters equal no letter.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond +-10,000.
+    /// Returns [`Error::Parameter`] if `equal` is not above 0, `different` is above `equal`, or either is beyond
+    /// +-10,000.
     pub fn simple(alphabet: Alphabet, equal: i32, different: i32) -> Result<Self, Error> {
         if equal <= 0 || different > equal || equal > SCORE_MAX || different < -SCORE_MAX {
             return Err(Error::Parameter {
@@ -81,7 +81,7 @@ impl Matrix {
     /// The score of two letters of the alphabet.
     ///
     /// # Panics
-    /// If either is none.
+    /// Panics if either is no letter.
     pub fn score(&self, a: u8, b: u8) -> i32 {
         let letters = self.alphabet.letters();
         let place = |letter: u8| letters.iter().position(|known| *known == letter).expect("a letter of the alphabet");
@@ -110,7 +110,7 @@ impl fmt::Display for Matrix {
     }
 }
 
-/// The largest score or cost that is taken.
+/// The largest score or cost that is accepted.
 const SCORE_MAX: i32 = 10_000;
 
 /// A matrix and the costs of gaps.
@@ -125,7 +125,7 @@ impl Scoring {
     /// A matrix with gaps whose first letter costs `open` and each further one `extend`.
     ///
     /// # Errors
-    /// [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
+    /// Returns [`Error::Parameter`] unless `0 <= extend <= open <= 10,000`.
     ///
     /// # Example
     /// ```
@@ -175,7 +175,7 @@ impl Scoring {
     }
 }
 
-/// The nucleotides a letter stands for, as bits A 1, C 2, G 4, T 8.
+/// The nucleotides that a letter means, as bits A 1, C 2, G 4, T 8.
 fn nucleotides(letter: u8) -> u8 {
     match letter {
         b'A' => 1,

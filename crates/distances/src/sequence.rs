@@ -17,9 +17,9 @@ use crate::scoring::Scoring;
 /// How an alignment becomes a dissimilarity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Measure {
-    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also those that
-    /// stand for several letters or an unknown one (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this
-    /// way too: equal sequences are at distance 0.
+    /// `1 - matches / columns`, gaps counted: the choice of the papers' group. Equal letters match, also ambiguous or
+    /// unknown ones (`N`, `X`, `*`). EMBOSS, parasail and BLAST count identities in this way too: equal sequences are
+    /// at distance 0.
     #[default]
     Identity,
     /// `1 - matches / columns with two letters`: blind to insertions and deletions.
@@ -92,7 +92,7 @@ impl FromStr for Measure {
 pub struct Parameters {
     /// How an alignment becomes a dissimilarity. Default: [`Measure::Identity`].
     pub measure: Measure,
-    /// Which part is aligned. Default: [`Mode::Local`].
+    /// The part that is aligned. Default: [`Mode::Local`].
     pub mode: Mode,
     /// The scoring of alignments; `None`: [`Scoring::usual`].
     pub scoring: Option<Scoring>,
@@ -137,8 +137,8 @@ impl Aligned {
     /// Prepares all sequences.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the overlap is not within 0 to 1; [`Error::Unsuited`] as for [`Aligner::new`], and for
-    /// Jukes and Cantor's distance of proteins.
+    /// Returns [`Error::Parameter`] if the overlap is not within 0 to 1; [`Error::Unsuited`] as for [`Aligner::new`],
+    /// and for Jukes and Cantor's distance of proteins.
     pub fn new(sequences: &Sequences, parameters: &Parameters) -> Result<Self, Error> {
         let Parameters { measure, mode, ref scoring, overlap_min } = *parameters;
         if !(0.0..=1.0).contains(&overlap_min) {

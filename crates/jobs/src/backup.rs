@@ -7,8 +7,8 @@
 //! | [`import`] | checks a backup, and copies it into a new folder |
 //!
 //! A backup is a folder like the one of the node, with [`LIST`] beside the files: their names, sizes and SHA-256.
-//! Copies appear by renaming the folder, all or nothing. A node that runs changes its files, so that it has to be
-//! stopped first; where it keeps data sets, that is found out.
+//! Copies appear by renaming the folder, completely or not at all. A running node changes its files, so it has to be
+//! stopped first; if it keeps data sets, that is checked.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -31,14 +31,14 @@ const FORMAT: &str = "lehr backup 1";
 /// The file that a running node has locked.
 const LOCK: &str = "lock";
 
-/// Why a backup is not made, or not used.
+/// The reason why a backup is not made, or not used.
 #[derive(Debug)]
 pub enum Error {
     /// Files that are damaged, a line each.
     Damaged(Vec<String>),
     /// The request cannot be carried out with these folders.
     Refused(String),
-    /// The disk's error about a file.
+    /// The disk's error for a file.
     Disk(PathBuf, io::Error),
 }
 
@@ -72,7 +72,7 @@ struct Entry {
     sha256: String,
 }
 
-/// How much was looked at or copied.
+/// The amount that was checked or copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Files.
@@ -89,7 +89,7 @@ pub struct Counted {
 /// has the content that its service names. In a backup it also checks each file by its list.
 ///
 /// # Errors
-/// [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
+/// Returns [`Error::Damaged`] with a line for each damaged file; [`Error::Disk`].
 ///
 /// # Example
 /// ```
@@ -135,10 +135,10 @@ pub fn verify(folder: &Path) -> Result<Counted, Error> {
     if faults.is_empty() { Ok(counted) } else { Err(Error::Damaged(faults)) }
 }
 
-/// Copies the folder of a node into a backup, which must not be there yet. The node must not run meanwhile.
+/// Copies the folder of a node into a backup, which must not be there yet. The node must not run at the same time.
 ///
 /// # Errors
-/// Those of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
+/// The errors of [`verify`]; [`Error::Refused`] if a node has the folder, or the backup is there.
 ///
 /// # Example
 /// See [`import`].
@@ -166,7 +166,7 @@ pub fn export(keep: &Path, backup: &Path) -> Result<Counted, Error> {
 /// Copies a backup into the folder of a node, which must not be there yet, or be empty.
 ///
 /// # Errors
-/// Those of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
+/// The errors of [`verify`]; [`Error::Refused`] if it is no backup, or the folder holds something.
 ///
 /// # Example
 /// ```
@@ -221,13 +221,13 @@ fn files(folder: &Path) -> Result<Vec<String>, Error> {
     Ok(found)
 }
 
-/// Whether a file is the state of a service or its copy. Checkpoints of jobs stand in folders of their own.
+/// Whether a file is the state of a service or its copy. Checkpoints of jobs are in their own folders.
 fn is_state(file: &str) -> bool {
     let name = file.strip_suffix(".copy").unwrap_or(file);
     name.ends_with(".json") && !file.split('/').any(|part| part == "checkpoints" || part == "contents")
 }
 
-/// Checks that each data set has the content that its service names; gives how many there are.
+/// Checks that each data set has the content that its service names; returns how many there are.
 fn check_datasets(state: &Path, document: &str, faults: &mut Vec<String>) -> usize {
     let document: Datasets = match serde_json::from_str(document) {
         Ok(document) => document,
@@ -327,7 +327,7 @@ fn copy(from: &Path, to: &Path, file: &str) -> Result<(), Error> {
     fs::copy(from.join(file), &target).and_then(|_| File::open(&target)?.sync_all()).map_err(disk)
 }
 
-/// Has a folder appear when all that is to be in it is there.
+/// Makes a folder appear when everything in it is complete.
 fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Result<(), Error> {
     let disk = |cause| Error::Disk(folder.to_path_buf(), cause);
     let is_free = match fs::read_dir(folder) {

@@ -1,11 +1,11 @@
-//! Which cores a job may use.
+//! The cores that a job may use.
 
 use std::io;
 
 /// Binds the calling thread, and all threads and processes that it starts, to these cores.
 ///
 /// # Errors
-/// The error of the system: a core that is not there, or that this process may not use.
+/// The error of the system: a core that does not exist, or that this process may not use.
 #[cfg(target_os = "linux")]
 pub(crate) fn bind_to(cores: &[usize]) -> io::Result<()> {
     use rustix::thread::{CpuSet, sched_setaffinity};

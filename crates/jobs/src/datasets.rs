@@ -1,7 +1,8 @@
 //! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` has the code behind it.
 //!
 //! A data set is a [`Table`] with a name. It comes in three ways: in pieces ([`Begin`], [`Append`], [`Finish`]), as a file under the data
-//! root ([`Open`]), or whole from a service ([`Put`]). It goes out by its handle ([`Take`]) or in pieces of rows ([`Read`]).
+//! root ([`Open`]), or whole from a service ([`Put`]). It leaves by its handle ([`Take`]) or in pieces of rows
+//! ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;
@@ -24,9 +25,9 @@ pub(crate) use service::check_name;
 pub use service::{DatasetService, Limits};
 pub use whole::UploadFile;
 
-/// What the name of a data set consists of: parts with `/` between them, none of dots alone.
+/// A data set's name: parts with `/` between them, none of dots alone.
 pub(crate) const NAME_PATTERN: &str = r"^\.*[A-Za-z0-9_-][A-Za-z0-9._-]*(/\.*[A-Za-z0-9_-][A-Za-z0-9._-]*)*$";
-/// The most bytes that it has.
+/// The largest number of bytes that it has.
 pub(crate) const NAME_BYTES: usize = 200;
 
 /// The state of a service of data sets.
@@ -69,7 +70,7 @@ impl Contract for Datasets {
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Dataset {
-    /// How many rows.
+    /// The number of rows.
     pub rows: u64,
     /// Its columns in order.
     pub columns: Vec<Column>,
@@ -79,11 +80,11 @@ pub struct Dataset {
     /// The column of ids, if one is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// How much its values take in memory.
+    /// The memory that its values take.
     pub bytes: u64,
-    /// Of the content: equal contents have equal ones, whatever they came from.
+    /// The checksum of the content: equal contents have equal ones, whatever their origin.
     pub checksum: String,
-    /// Where it came from.
+    /// Its origin.
     pub source: Source,
     /// Warnings of its reading: columns that were left out and why, ids that several rows have.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -125,7 +126,7 @@ pub struct Column {
     pub kind: Kind,
 }
 
-/// Where a data set came from.
+/// The origin of a data set.
 ///
 /// # Example
 /// ```
@@ -152,7 +153,7 @@ pub enum Source {
     Table,
 }
 
-/// How far a data set is that is coming in.
+/// The progress of a data set that is coming in.
 ///
 /// # Example
 /// ```
@@ -175,23 +176,23 @@ pub enum UploadState {
 /// See [`Datasets`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Upload {
-    /// How far it is.
+    /// The progress.
     pub state: UploadState,
-    /// Where it comes from.
+    /// Its origin.
     pub source: Source,
     /// The parts to read from it.
     pub reading: Reading,
-    /// How many bytes are there, on disk if the service keeps its data: where the next piece begins.
+    /// The number of bytes that are there, on disk if the service keeps its data: where the next piece begins.
     pub offset: u64,
-    /// How many there will be, if that was said.
+    /// The expected number, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// Their SHA-256, if that was said.
+    /// Their SHA-256, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// Whether it may take the place of a data set of the same name.
     pub replace: bool,
-    /// Why it failed.
+    /// The reason why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// The number of its bytes.
@@ -211,13 +212,13 @@ pub struct Begin {
     pub name: String,
     /// The format of its bytes.
     pub format: Form,
-    /// How many there are: more are refused, and fewer at the end.
+    /// The number of them: more are refused, and fewer at the end.
     #[serde(default)]
     pub bytes: Option<u64>,
     /// Their SHA-256 in hexadecimal digits, checked at the end.
     #[serde(default)]
     pub sha256: Option<String>,
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -242,7 +243,7 @@ pub struct Begin {
 }
 
 impl Begin {
-    /// An upload of which nothing is said but its name and form.
+    /// An upload that has only a name and a form so far.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -268,7 +269,7 @@ impl Begin {
     }
 }
 
-/// Where the next piece of an upload begins.
+/// The offset of an upload's next piece.
 ///
 /// # Example
 /// See [`Datasets`].
@@ -276,7 +277,7 @@ impl Begin {
 pub struct Offset {
     /// The bytes before it are there, and are kept.
     pub offset: u64,
-    /// The most bytes of a piece; a node may take less in one body.
+    /// The largest number of bytes of a piece; a node may take less in one body.
     pub piece_bytes_max: u64,
 }
 
@@ -291,7 +292,7 @@ pub struct Offset {
 pub struct Append {
     /// The upload.
     pub name: String,
-    /// Where it begins: the offset of the last answer.
+    /// The first byte of the piece: the offset of the last answer.
     pub offset: u64,
     /// The bytes.
     pub data: Bytes,
@@ -338,7 +339,7 @@ pub struct Open {
     /// The format of the file. Default: by the ending of its name.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all columns; of text files, all numeric ones.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,
@@ -363,7 +364,7 @@ pub struct Open {
 }
 
 impl Open {
-    /// A file of which nothing is said but its path.
+    /// A file that has only a path so far.
     ///
     /// # Example
     /// See [`Open`].
@@ -427,7 +428,7 @@ pub struct Take {
     pub name: String,
 }
 
-/// Asks for rows of a data set. The answer may have fewer than were asked for; it says where it ends.
+/// Asks for rows of a data set. The answer may have fewer rows than requested; it says where it ends.
 ///
 /// # Example
 /// ```
@@ -459,7 +460,7 @@ pub struct Read {
     pub to: Option<u64>,
 }
 
-/// Gives a data set another name.
+/// Renames a data set.
 ///
 /// # Example
 /// ```
@@ -489,7 +490,8 @@ pub struct Remove {
     pub name: String,
 }
 
-/// How an upload grows: subscribers hear this of [`Append`], without its bytes. The service sends it to itself; from others it is refused.
+/// The growth of an upload: subscribers receive this for each [`Append`], without its bytes. The service sends it to
+/// itself; from others it is refused.
 ///
 /// # Example
 /// See [`Append`].
@@ -498,16 +500,17 @@ pub struct Remove {
 pub struct Grow {
     /// The upload.
     pub name: String,
-    /// Where the piece begins.
+    /// The offset of the piece.
     pub offset: u64,
-    /// How long it is.
+    /// The length of the piece.
     pub bytes: u64,
     #[serde(skip)]
     #[schemars(skip)]
     pub(crate) data: Option<Bytes>,
 }
 
-/// That an upload or a file is being read now. The service sends it to itself; from others it is refused.
+/// Tells the service that an upload or a file is being read now. The service sends it to itself; from others it is
+/// refused.
 ///
 /// # Example
 /// See [`Finish`].
@@ -521,7 +524,8 @@ pub struct StartReading {
     pub file: Option<Upload>,
 }
 
-/// That an upload or a file is not wanted any more, because the request that it began with has ended in an error. The service sends it to itself; from others it is refused.
+/// Tells the service that an upload or a file is no longer wanted, because the request that it began with has ended in
+/// an error. The service sends it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].
@@ -534,8 +538,8 @@ pub struct Abandon {
     pub content: u64,
 }
 
-/// The outcome of an upload, a file or a table: subscribers hear it when a data set can be used. The service sends it to itself; from others it is
-/// refused.
+/// The outcome of an upload, a file or a table: subscribers receive it when a data set can be used. The service sends
+/// it to itself; from others it is refused.
 ///
 /// # Example
 /// See [`Finish`].
@@ -546,7 +550,7 @@ pub struct Settle {
     pub name: String,
     /// The data set, if it can be used.
     pub dataset: Option<Dataset>,
-    /// Why it cannot.
+    /// The reason why it cannot.
     pub fault: Option<Fault>,
     /// Whether it may take another's place.
     pub replace: bool,

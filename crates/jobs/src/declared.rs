@@ -38,7 +38,7 @@ pub(crate) struct Declared {
     fits: Option<Fits>,
 }
 
-/// Results of the jobs of this process by the jobs' ids, for who wants more of a result than its tables. They are kept
+/// Results of this process's jobs by job id, for callers that want more of a result than its tables. They are kept
 /// until this is dropped.
 ///
 /// # Example
@@ -71,7 +71,7 @@ impl Fits {
     }
 }
 
-/// Which columns of a data set are the rows, and how they are scaled.
+/// The columns of a data set that are the rows, and their scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TableOptions {
@@ -106,7 +106,7 @@ pub enum Gaps {
     Skip,
     /// The median of the column is put in, of categories the shares of the texts.
     Median,
-    /// The most frequent value is put in.
+    /// The gap gets the most frequent value.
     Mode,
     /// The mean over the nearest rows is put in.
     Nearest,
@@ -186,7 +186,7 @@ impl TableOptions {
         self.auto || !self.exclude.is_empty() || !self.log.is_empty() || self.missing.is_some()
     }
 
-    /// Columns as they are or scaled.
+    /// Columns unchanged or scaled.
     fn scale(&self) -> Scale {
         self.scale.unwrap_or_default().of_data()
     }
@@ -195,7 +195,7 @@ impl TableOptions {
 /// The names of [`TableOptions`].
 const NAMES: [&str; 9] = ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
 
-/// Those of them that a method takes.
+/// The options of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
     match takes {
         Takes::Matrix(_) => &[],
@@ -210,7 +210,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
 /// Runs a job of a declared method.
 ///
 /// # Errors
-/// As for [`Method::run`](crate::Method::run).
+/// The same as for [`Method::run`](crate::Method::run).
 ///
 /// # Example
 /// ```
@@ -420,11 +420,12 @@ impl AnyMethod for Declared {
     }
 }
 
-/// The rows of the input. They are of bits or sparse if the method takes such and nobody names columns. They have
-/// missing values if the method takes those and the data set says that there may be some.
+/// The rows of the input. They are bits or sparse if the method takes these and no columns are named. They have missing
+/// values if the method takes those and the data set says that there may be some.
 ///
 /// # Errors
-/// [`Failure::Input`] for columns that are not there, and for values that cannot be meant, with their places; weights are for rows without gaps.
+/// Returns [`Failure::Input`] for columns that do not exist, and for values that cannot be meant, with their places;
+/// weights are for rows without gaps.
 fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let table = inputs.table(POINTS)?;
     let name = inputs.dataset(POINTS);
@@ -467,7 +468,7 @@ fn rows_of(inputs: &Inputs, options: &TableOptions, words: &RowsWords) -> Result
 /// The rows of an ordinary table, prepared as the command prepares them.
 ///
 /// # Errors
-/// As for [`rows_of`]; columns that cannot be used as they are asked to be.
+/// The same as for [`rows_of`]; columns that cannot be used as requested.
 fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords) -> Result<Rows, Failure> {
     let id = options.id.as_deref().or(table.id());
     let weights = options.weights.as_deref().or(table.weights());
@@ -496,10 +497,11 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
     Ok(decided.rows(keys, options.auto && words.sets_aside)?)
 }
 
-/// The rows of the input as a stream, of which so many are the sample. Rows of weight 0 are left out, as where a stream is read from a file.
+/// The rows of the input as a stream, the first of which are the sample. Rows of weight 0 are left out, as where a
+/// stream is read from a file.
 ///
 /// # Errors
-/// As for [`rows_of`].
+/// The same as for [`rows_of`].
 fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
     let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
     let TableOptions { columns, weights, .. } = options.clone();
@@ -520,7 +522,7 @@ fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Res
     stream.ok_or_else(|| Failure::input(format!("{name}: expected rows, found none")))
 }
 
-/// Why a method has no result, with the name of the data set that it is about.
+/// The reason why a method has no result, with the name of the data set that it is about.
 fn failure(dataset: &str, error: Error) -> Failure {
     match error {
         // It names the data itself.

@@ -49,14 +49,14 @@ const SEQUENCE: &str = "sequence";
 #[derive(Clone, Debug, Default)]
 pub struct Distances {
     log: Option<PathBuf>,
-    /// Why the last job's log has not all that was finished, if it has not.
+    /// The reason why the last job's log has not all that was finished, if it has not.
     unkept: Arc<Mutex<Option<String>>>,
 }
 
 impl Distances {
     /// The method of a service that runs one job. It keeps finished pairs in this file and not at the job's own place,
     /// so that they outlive the service. It has the form of the checkpoint of `lehr distances`. A job resumes from the
-    /// pairs that it finds there; nobody removes the file.
+    /// pairs that it finds there; the file is never removed.
     ///
     /// # Example
     /// ```
@@ -67,8 +67,8 @@ impl Distances {
         Self { log: Some(path.into()), unkept: Arc::default() }
     }
 
-    /// Why not all that the last job finished could be kept, if it could not: the job went on without. Pairs that had
-    /// been kept before are still good.
+    /// The reason why part of the last job's work could not be kept, if it could not: the job went on without. Pairs
+    /// that had been kept before are still good.
     ///
     /// # Example
     /// ```
@@ -254,7 +254,7 @@ fn matrix<T: Precision>(
     Ok(Some(Found { matrix: column(&half, extent.largest).gaps(extent.missing > 0).build()?, extent }))
 }
 
-/// The pairs (0,1), (0,2), …, (1,2), …, as they are to be kept.
+/// The pairs (0,1), (0,2), …, (1,2), …, in their stored form.
 fn condensed<T: Precision, V>(half: &Half<T>, kept: impl Fn(f64) -> V) -> Vec<V> {
     let items = half.items();
     let mut values = Vec::with_capacity(items * (items - 1) / 2);

@@ -34,15 +34,15 @@ use crate::bytes::Bytes;
 use crate::matrix::table_of;
 use crate::table::{Columns, Kind, SPARSE, Table};
 
-/// The most bytes that the header of dissimilarities may have.
+/// The largest number of bytes that the header of dissimilarities may have.
 pub(crate) const HEADER_BYTES: u64 = 1 << 20;
 
-/// How files of columns begin: Parquet, an Arrow file, an Arrow stream.
+/// The first bytes of columnar files: Parquet, an Arrow file, an Arrow stream.
 const PARQUET: &[u8] = b"PAR1";
 const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff; 4];
 
-/// The most bytes of values in one piece of rows.
+/// The largest number of bytes of values in one piece of rows.
 const PIECE_BYTES: usize = 4 << 20;
 
 /// The form of a file.
@@ -58,9 +58,9 @@ pub enum Form {
     Csv,
     /// The same with tabs.
     Tsv,
-    /// A table as people have it, of which all columns are kept: numbers as they are written (`1.818,99 €`), texts,
-    /// dates and gaps. Text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
-    /// objects, Parquet or Arrow: which is found out. Jobs prepare it with `auto` and the options beside it.
+    /// A table as people have it, with all columns kept: numbers as written (`1.818,99 €`), texts, dates and gaps. Text
+    /// with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of objects, Parquet or
+    /// Arrow: which is found out. Jobs prepare it with `auto` and the options in addition.
     Table,
     /// An array of numbers of one or two dimensions; plain or gzip.
     Npy,
@@ -74,12 +74,13 @@ pub enum Form {
     Fps,
     /// Sparse rows as SVMlight's text has them, plain or gzip: the column `sparse`, fields `column:value` without the class.
     Svmlight,
-    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it names. Of a file under the data root the header alone, with the array
-    /// beside it. One column, the pairs (0,1), (0,2), …, (1,2), …, in as many bits as the file has.
+    /// Dissimilarities of all pairs as `lehr distances` writes them: the header (JSON), and behind it the array that it
+    /// names. For a file under the data root only the header, with the array beside it. One column, the pairs (0,1),
+    /// (0,2), …, (1,2), …, in as many bits as the file has.
     Dissimilarities,
 }
 
-/// The parts to read from a file. Settings that are left open are detected, or stay as they are.
+/// The parts to read from a file. Settings that are left open are detected, or stay unchanged.
 ///
 /// # Example
 /// ```
@@ -89,7 +90,7 @@ pub enum Form {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Reading {
-    /// The columns to keep, beside weights and ids. Default: all; of csv and tsv, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of csv and tsv, all of numbers.
     pub columns: Option<Vec<String>>,
     /// The column of weights. Default: none, or the one that an Arrow file says.
     pub weights: Option<String>,
@@ -104,10 +105,10 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`].
+    /// Returns [`Code::InvalidValue`].
     pub(crate) fn check(&self, form: Form) -> Result<(), Fault> {
         let invalid = |reason: &str| Err(Fault::new(Code::InvalidValue, reason));
         if self.columns.as_ref().is_some_and(Vec::is_empty) {
@@ -167,7 +168,7 @@ pub struct ColumnFacts {
     pub name: String,
     /// `measure`, `category`, `date`, `id`, `text`, `constant`, `empty`, or `the same as` another column.
     pub role: String,
-    /// Why it is taken for that, where its values alone do not say it.
+    /// The reason for this kind, if its values alone do not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// How its text was read.
@@ -197,7 +198,7 @@ impl ColumnFacts {
 /// Reads a file that takes at most `bytes_max` when it is unpacked, and whose values take no more either; messages call it `name`.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, bytes_max: u64) -> Result<Found, Fault> {
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let (mut rounding, mut account) = (None, Vec::new());
@@ -281,10 +282,10 @@ fn warnings_of(table: &Table, left_out: &[LeftOut], name: &str) -> Vec<String> {
     warnings.map(|warning| format!("{name}: {warning}")).collect()
 }
 
-/// Reads dissimilarities whose header and array are two files: `open` gives the one that stands under a name beside the header.
+/// Reads dissimilarities whose header and array are two files: `open` opens a file by its name beside the header.
 ///
 /// # Errors
-/// As for [`read`]; those of `open`.
+/// The same as for [`read`]; those of `open`.
 pub(crate) fn read_beside(
     header: File,
     open: impl FnOnce(&Path) -> Result<File, Fault>,
@@ -415,7 +416,8 @@ pub enum RowFormat {
     Csv,
     /// An Arrow IPC stream.
     Arrow,
-    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is one of its own.
+    /// A NumPy array of two dimensions: the columns that are numbers or counts, as 64-bit floating point. Each piece is
+    /// separate.
     Npy,
 }
 
@@ -429,7 +431,7 @@ pub struct Piece {
     pub from: u64,
     /// The row after its last one: where the next piece begins.
     pub to: u64,
-    /// How many rows the table has.
+    /// The number of rows of the table.
     pub rows: u64,
     /// An object for each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -451,7 +453,7 @@ pub struct Piece {
 /// Writes rows from `from` to `to`, or as many of them as a piece takes.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for rows that are not there, and for an array of a table without numbers.
+/// Returns [`Code::InvalidValue`] for rows that do not exist, and for an array of a table without numbers.
 pub(crate) fn piece(table: &Table, format: RowFormat, from: u64, to: Option<u64>) -> Result<Piece, Fault> {
     let rows = table.rows() as u64;
     let to = to.unwrap_or(rows);

@@ -10,7 +10,7 @@ use crate::bytes::{read_bytes, write_bytes};
 use crate::format::arrow;
 use crate::table::Table;
 
-/// A table on its way between services: the table itself in this process, an Arrow stream where it leaves it.
+/// A table between services: the table itself in this process, an Arrow stream when it leaves it.
 ///
 /// # Example
 /// ```

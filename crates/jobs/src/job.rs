@@ -16,13 +16,13 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::method::Failure;
 
-/// The file of a log, in a folder of its own.
+/// The file of a log, in its own folder.
 const LOG: &str = "log";
 
 /// Seconds between two times that something is saved, unless the job stops.
 const SAVE_SECONDS: f64 = 1.0;
 
-/// How far a job is.
+/// The progress of a job.
 ///
 /// # Example
 /// ```
@@ -31,7 +31,7 @@ const SAVE_SECONDS: f64 = 1.0;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Progress {
-    /// The share of the work that is done, as far as the method can tell, 0 to 1.
+    /// The estimated share of the work that is done, 0 to 1.
     pub fraction: f64,
     /// The present stage.
     pub stage: String,
@@ -66,10 +66,10 @@ impl Progress {
     }
 }
 
-/// Why a job is to stop.
+/// The reason why a job is to stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// Somebody wants it no more.
+    /// A client no longer wants it.
     Cancelled,
     /// The node ends; the next one continues.
     Interrupted,
@@ -77,11 +77,11 @@ pub(crate) enum Stop {
 
 /// Listens to progress.
 pub(crate) trait Listener: Send {
-    /// Reports the latest progress, if the report before has been taken.
+    /// Reports the latest progress, if the previous report has been received.
     fn tell(&mut self, progress: &Progress) -> bool;
 }
 
-/// Where a job's bytes to resume from are.
+/// The location of the bytes that a job resumes from.
 #[derive(Clone, Debug)]
 pub(crate) enum Saved {
     /// In a file.
@@ -102,7 +102,7 @@ impl Saved {
     /// A copy of the state from which the first process of a job resumes.
     ///
     /// # Errors
-    /// If there is no place for the log, which is a file.
+    /// Fails if there is no place for the log, which is a file.
     pub(crate) fn copied(checkpoint: Option<&[u8]>, log: Option<&[u8]>) -> std::io::Result<Self> {
         let mut copy = Volatile { bytes: checkpoint.map(<[u8]>::to_vec), folder: None };
         if let Some(log) = log {
@@ -146,7 +146,7 @@ pub struct Job {
     since_save: Mutex<Option<Stopwatch>>,
     reports: Mutex<Reports>,
     warnings: Mutex<Vec<String>>,
-    /// Those that run it together, if they are several.
+    /// The processes that run it together, if there are several.
     processes: Option<lehr_ranks::Job>,
     is_lead: bool,
 }
@@ -157,7 +157,7 @@ struct Reports {
     last: Option<Progress>,
 }
 
-/// The wish that a job stops, shared with the service.
+/// The request that a job stops, shared with the service.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Signal(Arc<Mutex<Option<Stop>>>);
 
@@ -218,12 +218,12 @@ impl Job {
         &self.id
     }
 
-    /// How many threads it may use.
+    /// The largest number of threads that it may use.
     pub fn threads(&self) -> usize {
         self.threads
     }
 
-    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. Where several processes run the
+    /// The same for methods on ranks: as many as threads, on a dispatcher of their own. If several processes run the
     /// job, their ranks are included.
     pub fn execution(&self) -> Execution {
         let all = Execution::default();
@@ -232,7 +232,8 @@ impl Job {
         Execution { ranks: self.threads, threads, job: self.processes, ..all }
     }
 
-    /// Whether its tables are taken from this process. Of several that run it together, one gives them; those of the others are ignored, so that they may leave it.
+    /// Whether its tables are taken from this process. If several run it together, one gives them; those of the others
+    /// are ignored, so the others may skip this.
     pub fn is_lead(&self) -> bool {
         self.is_lead
     }
@@ -248,7 +249,7 @@ impl Job {
         Interrupt::when(move || signal.why().is_some())
     }
 
-    /// Tells how far it is. Never waits: a report that comes before the one before it was taken in is forgotten for a later one.
+    /// Tells how far it is. Never waits: a newer report replaces one that has not been received yet.
     pub fn report(&self, progress: Progress) {
         let mut reports = self.reports.lock();
         let Reports { listener, last } = &mut *reports;
@@ -270,7 +271,8 @@ impl Job {
     /// keeps its jobs.
     ///
     /// # Errors
-    /// [`Failure::Environment`] if the disk does not take them. The method may go on; the earlier checkpoint is still there.
+    /// Returns [`Failure::Environment`] if the disk does not take them. The method may continue; the earlier checkpoint
+    /// is still there.
     pub fn save(&self, bytes: &[u8]) -> Result<(), Failure> {
         match &self.saved {
             Saved::Memory(saved) => saved.lock().bytes = Some(bytes.to_vec()),
@@ -287,7 +289,8 @@ impl Job {
         Ok(())
     }
 
-    /// Saves where a run is, if that is due. If it cannot be, the run goes on, and the earlier checkpoint is still there.
+    /// Saves where a run is, if that is due. If it cannot be, the run continues, and the earlier checkpoint is still
+    /// there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));
@@ -300,7 +303,7 @@ impl Job {
     /// keeps its jobs; removed when the job is done.
     ///
     /// # Errors
-    /// [`Failure::Environment`] if there is no place for it.
+    /// Returns [`Failure::Environment`] if there is no place for it.
     ///
     /// # Example
     /// ```
@@ -326,11 +329,11 @@ impl Job {
     }
 
     /// The bytes that were saved last, by this run or one before it. If that is damaged, the bytes saved before it; if
-    /// that is damaged too, nothing. A run that begins earlier ends with the same result, later, and with a
+    /// that is damaged too, nothing. A run that begins earlier reaches the same result, later, and with a
     /// [warning](Self::warn).
     ///
     /// # Errors
-    /// [`Failure::Environment`] if it cannot be read.
+    /// Returns [`Failure::Environment`] if it cannot be read.
     pub fn saved(&self) -> Result<Option<Vec<u8>>, Failure> {
         match &self.saved {
             Saved::Memory(saved) => Ok(saved.lock().bytes.clone()),
@@ -360,7 +363,7 @@ pub(crate) struct Found {
     pub(crate) damage: Option<String>,
 }
 
-/// Where the checkpoint before the last one is.
+/// The location of the checkpoint before the last one.
 fn before(path: &Path) -> PathBuf {
     path.with_extension("checkpoint-before")
 }
@@ -368,7 +371,7 @@ fn before(path: &Path) -> PathBuf {
 /// The saved state of a job in a file, if it is there.
 ///
 /// # Errors
-/// As for [`Job::saved`].
+/// The same as for [`Job::saved`].
 pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
     let mut is_damaged = false;
     for path in [path.to_path_buf(), before(path)] {

@@ -43,7 +43,7 @@ pub struct Jobs {
     pub datasets: String,
     /// Jobs by id.
     pub jobs: BTreeMap<String, Record>,
-    /// How many jobs there have been.
+    /// The number of jobs there that have been.
     pub(crate) count: u64,
 }
 
@@ -55,13 +55,13 @@ impl fmt::Debug for Jobs {
 }
 
 impl Contract for Jobs {
-    /// Of all of them: a service has the name and the version of its method.
+    /// The description of all: a service has the name and the version of its method.
     const NAME: &'static str = "lehr.jobs";
     const VERSION: Version = Version::new(1, 0);
     const IS_SHARED: bool = true;
 }
 
-/// Where in its life a job is.
+/// The state of a job.
 ///
 /// # Example
 /// ```
@@ -79,14 +79,14 @@ pub enum State {
     Done,
     /// It has no result; its fault says why.
     Failed,
-    /// Somebody wanted it no more.
+    /// A client no longer wanted it.
     Cancelled,
-    /// Its node ended while it ran; it goes on by itself.
+    /// Its node ended while it ran; it continues automatically.
     Interrupted,
 }
 
 impl State {
-    /// Whether nothing more happens unless somebody asks.
+    /// Whether nothing more happens without a request.
     ///
     /// # Example
     /// See [`State`].
@@ -95,18 +95,18 @@ impl State {
     }
 }
 
-/// When something happened, in milliseconds since the beginning of 1970 by the node's clock.
+/// The time of an event, in milliseconds since the beginning of 1970 by the node's clock.
 ///
 /// # Example
 /// See [`Record`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Times {
-    /// When it was ordered.
+    /// The time at which it was ordered.
     pub queued_unix_ms: u64,
-    /// When it began, the last time if it was interrupted.
+    /// The time at which it began, the last time if it was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_unix_ms: Option<u64>,
-    /// When it ended.
+    /// The time at which it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_ms: Option<u64>,
 }
@@ -118,7 +118,7 @@ pub struct Times {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Job")]
 pub struct Record {
-    /// Where in its life it is.
+    /// The job's state.
     pub state: State,
     /// Its options.
     pub options: Options,
@@ -131,7 +131,7 @@ pub struct Record {
     /// Under which key it was ordered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// How far it is.
+    /// The job's progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<Progress>,
     /// Figures of its result.
@@ -142,10 +142,10 @@ pub struct Record {
     pub warnings: Vec<String>,
     /// The times of its events.
     pub times: Times,
-    /// Why it has no result.
+    /// The reason why it has no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// Whether somebody wants it no more.
+    /// Whether it is no longer wanted.
     #[serde(default)]
     pub is_cancelled: bool,
     /// Its place in the order of jobs.
@@ -156,7 +156,8 @@ impl Record {
     /// Its options, as the method's type.
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another version.
+    /// Returns [`Code::MessageNotSupported`](lehr_services::Code) if that is the type of another method, or of another
+    /// version.
     ///
     /// # Example
     /// See [`Jobs`].
@@ -233,7 +234,7 @@ impl Named {
     }
 }
 
-/// Which job to wait for, and how long.
+/// The job to wait for, and the longest wait.
 ///
 /// # Example
 /// See [`Jobs`].
@@ -256,7 +257,7 @@ impl WaitFor {
     }
 }
 
-/// Which rows of which table of a job's result.
+/// The table and rows of a job's result.
 ///
 /// # Example
 /// ```
@@ -280,7 +281,7 @@ pub struct Rows {
     pub to: Option<u64>,
 }
 
-/// How far a job is, as the service notes it.
+/// The progress of a job, as the service notes it.
 ///
 /// # Example
 /// See [`Progressed`].
@@ -288,11 +289,11 @@ pub struct Rows {
 pub struct Report {
     /// The job.
     pub job: String,
-    /// How far it is.
+    /// The job's progress.
     pub progress: Progress,
 }
 
-/// How a run of a job ended, as the service notes it.
+/// The end of a job's run, as the service notes it.
 ///
 /// # Example
 /// See [`Ended`].
@@ -306,7 +307,7 @@ pub struct Outcome {
     pub figures: BTreeMap<String, f64>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// Why it has no result; nothing if it was cancelled.
+    /// The reason why it has no result; nothing if it was cancelled.
     pub fault: Option<Fault>,
 }
 
@@ -334,10 +335,10 @@ pub struct Wait {
     pub body: WaitFor,
 }
 
-/// Says that a job is wanted no more. One that runs ends soon, and can be resumed.
+/// Says that a job is no longer wanted. One that runs ends soon, and can be resumed.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "cancel", key = body.job, body)]
@@ -346,10 +347,10 @@ pub struct Cancel {
     pub body: Named,
 }
 
-/// Has a job go on that was cancelled or has failed, from its last checkpoint.
+/// Has a job continue that was cancelled or has failed, from its last checkpoint.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "resume", key = body.job, body)]
@@ -361,7 +362,7 @@ pub struct Resume {
 /// Forgets a job that has ended, and its checkpoints. Its outputs stay: they are data sets.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Delete, name = "remove", key = body.job, body)]
@@ -373,7 +374,7 @@ pub struct Remove {
 /// Asks for rows of an output.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "result", reply = Piece, key = body.job, body)]
@@ -386,7 +387,7 @@ pub struct ResultOf {
 /// have none.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "model", reply = Value, key = body.job, body)]
@@ -395,7 +396,8 @@ pub struct ModelOf {
     pub body: Named,
 }
 
-/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have none.
+/// Asks for the page about the results of a job, which `lehr` writes as `report.html`. Methods without a page have
+/// none.
 ///
 /// Over HTTP it is answered as a page:
 ///
@@ -404,7 +406,7 @@ pub struct ModelOf {
 /// ```
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Query, name = "report", reply = Page, key = body.job, body)]
@@ -428,7 +430,7 @@ pub struct Page(
     pub String,
 );
 
-/// Rows that the model of a job is asked about: those of a data set, or a file.
+/// Rows to apply a job's model to: those of a data set, or a file.
 ///
 /// Over HTTP the body may be the file itself, or a form with it, with the other fields in the query:
 ///
@@ -463,7 +465,7 @@ pub struct Page(
 pub struct Predict {
     /// The job.
     pub job: String,
-    /// The data set with the rows, if they do not come with the request.
+    /// The data set with the rows, if the request does not contain them.
     #[serde(default)]
     pub dataset: Option<String>,
     /// A file with the rows.
@@ -495,10 +497,11 @@ pub struct Predict {
     pub to: Option<u64>,
 }
 
-/// That a job begins. The service sends it to itself; from others it is refused. The answer says whether it is to run now.
+/// Tells the service that a job begins. The service sends it to itself; from others it is refused. The answer says
+/// whether it is to run now.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "start", reply = bool, key = body.job, body)]
@@ -507,10 +510,10 @@ pub struct Start {
     pub body: Named,
 }
 
-/// That a job has got further. The service sends it to itself; from others it is refused.
+/// Tells the service that a job has made progress. The service sends it to itself; from others it is refused.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "progressed", key = body.job, body)]
@@ -519,10 +522,10 @@ pub struct Progressed {
     pub body: Report,
 }
 
-/// That a job has ended. The service sends it to itself; from others it is refused.
+/// Tells the service that a job has ended. The service sends it to itself; from others it is refused.
 ///
 /// # Example
-/// See [`Jobs`] for how operations are asked.
+/// See [`Jobs`] for how to call operations.
 #[derive(Clone, Debug, Serialize, Deserialize, Operation)]
 #[serde(transparent)]
 #[operation(contract = Jobs, verb = Update, name = "ended", key = body.job, body)]

@@ -17,7 +17,7 @@
 //! | all of it on a node | [`Setup`] |
 //! | a backup of the folder of a node | [`backup`] |
 //!
-//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). Why things are as they are:
+//! Deliberately not here: HTTP (crate `lehr-node`), mathematics (crate `lehr-mining`). For the reasons, see
 //! `docs/design/jobs.md`.
 #![forbid(unsafe_code)]
 

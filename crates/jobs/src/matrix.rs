@@ -6,8 +6,8 @@
 //! | condensed: the pairs (0,1), (0,2), …, (1,2), … | N (N - 1) / 2 | 1 |
 //! | full: symmetric, 0 on the diagonal | N | N |
 //!
-//! A missing dissimilarity is NaN. A table with N rows has the names of the items, and how many equal ones each stands
-//! for.
+//! A missing dissimilarity is NaN. A table with N rows has the names of the items, and the number of equal items that
+//! each represents.
 
 use std::borrow::Cow;
 
@@ -119,7 +119,7 @@ fn of_numbers(values: Vec<f64>) -> (bool, Builder) {
     (values.iter().any(|value| value.is_nan()), Table::builder().numbers(COLUMN, values))
 }
 
-/// How many items have so many pairs, if any have.
+/// The number of items that have this many pairs, if any have.
 fn items_of(pairs: usize) -> Option<usize> {
     let items = pairs.checked_mul(8)?.checked_add(1)?.isqrt().div_ceil(2);
     (pairs > 0 && Form::Condensed.numbers(items) == pairs).then_some(items)

@@ -51,13 +51,13 @@ use crate::table::Table;
 pub trait Method: Clone + Send + Sync + 'static {
     /// The name of the contract of its service, such as `lehr.pairwise`.
     const NAME: &'static str;
-    /// Of its contract: the major number is raised with options and tables that old clients get wrong.
+    /// The version of its contract: the major number rises with options and tables that old clients get wrong.
     const VERSION: Version;
     /// The names of the tables that it takes, at least one.
     const INPUTS: &'static [&'static str];
     /// The names of tables that it takes if they are there. Default: none.
     const INPUTS_OPTIONAL: &'static [&'static str] = &[];
-    /// The names of the tables that it gives, beside `model` ([`Outputs::model`]).
+    /// The names of the tables that it returns, in addition to `model` ([`Outputs::model`]).
     const OUTPUTS: &'static [&'static str];
     /// Whether its jobs can run in processes that `mpiexec` starts. It must compute on [`Job::execution`], which then
     /// has the ranks of all processes, and make the same calls in each. The processes are of a program that knows the
@@ -66,15 +66,15 @@ pub trait Method: Clone + Send + Sync + 'static {
     /// Its options. Fields that are not known should be refused, or a slip of the pen is passed over.
     type Options: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static;
 
-    /// Everything that can be said against options before there are data, a line each. Default: nothing.
+    /// All faults of options that are known before there are data, one for each line. Default: nothing.
     fn check(options: &Self::Options) -> Vec<String> {
         let _ = options;
         Vec::new()
     }
 
-    /// Does it. Runs on a thread of its own, which may be held to some cores, and may start others.
+    /// Does it. Runs on its own thread, which may be held to some cores, and may start others.
     ///
-    /// The same inputs and options must give the same tables on any number of threads. That also holds if it is
+    /// The same inputs and options must give the same tables on any number of threads. This also holds if the job is
     /// stopped, asked to save, and run again.
     ///
     /// # Errors
@@ -108,19 +108,19 @@ pub(crate) trait AnyMethod: Send + Sync {
     /// The options as the method has them: with its defaults, and in the order of its fields.
     ///
     /// # Errors
-    /// As for [`Options::read`].
+    /// The same as for [`Options::read`].
     fn complete(&self, options: &Options) -> Result<Options, Fault>;
 
-    /// Everything that can be said against them.
+    /// All their faults.
     ///
     /// # Errors
-    /// As for [`complete`](Self::complete).
+    /// The same as for [`complete`](Self::complete).
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault>;
 
     /// Does it.
     ///
     /// # Errors
-    /// As for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
+    /// The same as for [`Method::run`]; [`Failure::Internal`] if the options are those of another version.
     fn run(&self, job: &Job, inputs: &Inputs, options: &Options) -> Result<Outputs, Failure>;
 }
 
@@ -184,7 +184,7 @@ impl Inputs {
     /// A table.
     ///
     /// # Errors
-    /// [`Failure::Input`] if it was not given.
+    /// Returns [`Failure::Input`] if it was not given.
     pub fn table(&self, name: &str) -> Result<&Table, Failure> {
         let found = self.tables.get(name).map(|(_, table)| table);
         found.ok_or_else(|| Failure::input(format!("the input {name:?} is missing")))
@@ -232,10 +232,11 @@ impl Outputs {
         self
     }
 
-    /// Adds a model, which clients ask for with [`ModelOf`](crate::jobs::ModelOf): the table `model`, beside those that the method always gives.
+    /// Adds a model, which clients request with [`ModelOf`](crate::jobs::ModelOf): the table `model`, in addition to
+    /// those that the method always gives.
     ///
     /// # Errors
-    /// [`Failure::Internal`] for a model that JSON does not hold.
+    /// Returns [`Failure::Internal`] for a model that JSON does not hold.
     pub fn model(self, model: &ModelFile) -> Result<Self, Failure> {
         let text = model.text().map_err(|error| Failure::Internal(format!("the model: {error}")))?;
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
@@ -244,7 +245,7 @@ impl Outputs {
     /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
     ///
     /// # Errors
-    /// [`Failure::Environment`] for a page that is too long for a table.
+    /// Returns [`Failure::Environment`] for a page that is too long for a table.
     pub fn report(self, page: String) -> Result<Self, Failure> {
         Ok(self.table(REPORT, Table::builder().texts(REPORT, vec![page]).build()?))
     }
@@ -262,7 +263,7 @@ impl Outputs {
     }
 }
 
-/// Why a method has no result.
+/// The reason why a method has no result.
 ///
 /// # Example
 /// ```
@@ -271,18 +272,18 @@ impl Outputs {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// It was asked to stop, and has saved its state to continue.
+    /// It received a request to stop, and has saved its state to continue.
     Stopped,
-    /// Inputs or options cannot be meant: other ones may do.
+    /// Inputs or options are invalid: others may work.
     Input(String),
     /// The machine cannot: memory, threads, disk.
     Environment(String),
-    /// It went wrong inside.
+    /// It failed internally.
     Internal(String),
 }
 
 impl Failure {
-    /// Inputs or options that cannot be meant.
+    /// Invalid inputs or options.
     ///
     /// # Example
     /// See [`Failure`].
@@ -318,7 +319,7 @@ pub(crate) fn text_of(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("something that is no text")
 }
 
-/// A table that cannot be put together is the method's doing.
+/// A table that cannot be assembled is the method's fault.
 impl From<Fault> for Failure {
     fn from(fault: Fault) -> Self {
         match fault.code() {

@@ -54,7 +54,7 @@ impl Options {
     /// The same as a method's type.
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`], with the field that is to blame.
+    /// Returns [`Code::MessageNotSupported`], with the field that is to blame.
     ///
     /// # Example
     /// See [`Options`].
@@ -293,7 +293,7 @@ impl OptionsSchema {
         Self { schema, named }
     }
 
-    /// Puts it where a schema leaves a place for it.
+    /// Inserts it where a schema leaves a place for it.
     pub(crate) fn put_into(&self, schema: &mut Value) {
         let Some(names) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
         if names.remove(PLACE).is_none() {

@@ -1,4 +1,4 @@
-//! Predictions of a job's model for other rows: those of a data set, or of a file that came with the request.
+//! Predictions of a job's model for other rows: those of a data set, or of a file in the request.
 
 use std::io::{Seek, Write};
 
@@ -11,7 +11,7 @@ use crate::format::{self, Form, Found, Reading, fault_of};
 use crate::jobs::Predict;
 use crate::table::{Columns, Table};
 
-/// How large the rows of a file may become, unpacked.
+/// The largest size of a file's rows, unpacked.
 const BYTES_MAX: u64 = 1 << 30;
 /// The name of a job's model in messages.
 const MODEL: &str = "the model";
@@ -28,7 +28,7 @@ pub(crate) fn model(of_job: serde_json::Value) -> Result<ModelFile, Fault> {
 /// The rows of a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`];
+/// Returns [`Code::InvalidValue`] for a file that cannot be read, with the first ten faults; [`Code::TooLarge`];
 /// [`Code::InsufficientResources`].
 pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Table, Fault> {
     let said = asked.media_type.as_deref();
@@ -64,7 +64,7 @@ pub(crate) fn read(asked: &Predict, model: &ModelFile, name: &str) -> Result<Tab
 /// The model's result for the rows of a table, and notes for their owner.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for rows that are not of the model's kind.
+/// Returns [`Code::InvalidValue`] for rows that are not of the model's kind.
 pub(crate) fn said(
     asked: &Predict,
     model: &ModelFile,

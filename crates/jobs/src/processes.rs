@@ -2,13 +2,12 @@
 //! [spreads](crate::Method::SPREADS).
 //!
 //! The node writes an *order* into a folder: the method's contract, options, and the tables that it takes. The first of
-//! the processes ([`Part::lead`]) reads it, and the others ([`Part::follow`]) get it from that one. All make the same
-//! call of the method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the
-//! tables, or why there are none. So the bytes are those of one process, and no method knows of any of this.
+//! the processes ([`Part::lead`]) reads it and sends it to the others ([`Part::follow`]). All make the same call of the
+//! method, which runs on the ranks of all processes. The first reports, saves, and leaves an *outcome*: the tables, or
+//! the reason why there are none. So the bytes are those of one process, and no method needs to know about this.
 //!
-//! Each try has a folder of its own. The processes of a node that was killed end when they hear of it, and may write in
-//! their folder until then. A try begins from the last checkpoint of those before it, and one that came to its end
-//! unseen is the result.
+//! Each try has its own folder. The processes of a killed node end when they learn of it, and may write in their folder
+//! until then. A try begins from the last checkpoint of those before it, and one that ended unseen is the result.
 //!
 //! | in the folder of a try | content |
 //! | --- | --- |
@@ -40,13 +39,13 @@ use outcome::Outcome;
 pub use order::order;
 pub use part::{Part, Stopper};
 
-/// How often it is looked whether the job is to stop.
+/// The number of times it is looked whether the job is to stop.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// The exit code of processes that say that the machine cannot.
 const ENVIRONMENT: i32 = 4;
 
-/// How many of the last lines of the processes are kept for a fault.
+/// The number of last lines from the processes that are kept for a fault.
 const LINES: usize = 10;
 
 /// The saved state of a method, in the folder of a try.
@@ -137,8 +136,8 @@ fn tries(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Failure> {
     Ok(tries)
 }
 
-/// Copies a checkpoint, all or nothing. Somebody may still be writing it: methods check the state that they resume
-/// from.
+/// Copies a checkpoint, completely or not at all. Somebody may still be writing it: methods check the state that they
+/// resume from.
 fn take_over(saved: &Path, to: &Path) -> std::io::Result<()> {
     let copy = to.with_extension("copy");
     fs::copy(saved, &copy)?;
@@ -166,7 +165,7 @@ enum Line {
     Error(String),
 }
 
-/// Passes on the reports of the processes, and the wish to stop; gives their exit code and last lines.
+/// Passes on the reports of the processes, and the request to stop; returns their exit code and last lines.
 fn follow(job: &Job, child: &mut Child) -> Result<(Option<i32>, Vec<String>), Failure> {
     let (sender, lines) = channel();
     child.stdout.take().map(|stream| read(stream, Line::Out, sender.clone())).transpose()?;

@@ -1,11 +1,11 @@
-//! The runner of a method's service: starts the jobs of the document, on threads of its own, and writes their outcomes
+//! The runner of a method's service: starts the jobs of the document, on their own threads, and writes their outcomes
 //! into the document.
 //!
-//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and
-//! give it when somebody cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service
-//! to start a job, and when that is kept, starts a *job's thread*. That takes its inputs, computes, stores its outputs,
-//! gives its signal back, and only then tells that the job has ended. So a signal that is there is that of the run that
-//! the document says, and no wish to cancel meets the run after it.
+//! Three parties, and their messages. *Handlers* change the document, make a job's signal when it starts, and set it
+//! when a client cancels. The *follower*, one thread, is woken to look. It reads the document, asks the service to
+//! start a job, and when that is kept, starts a *job's thread*. The task takes the job's inputs, computes, stores its
+//! outputs, gives its signal back, and only then reports the end of the job. So an existing signal always belongs to
+//! the run in the document, and no request to cancel reaches the run after it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,10 +30,10 @@ use crate::method::{AnyMethod, Failure, Inputs, MODEL, Outputs, REPORT, text_of}
 use crate::processes;
 use crate::settings::{Settings, Spread};
 
-/// How long it takes until something that could not be kept is tried again.
+/// The wait before the service tries again to keep something that could not be kept.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// The service's handle of its runner: when the last one of these goes, the runner ends.
+/// The service's handle of its runner: when the last one of these is dropped, the runner ends.
 #[derive(Debug)]
 pub(crate) struct Runner(Arc<Shared>);
 
@@ -96,7 +96,7 @@ impl Runner {
     /// Starts to follow the document. `jobs` are those that it has.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
+    /// Returns [`Code::StartFailed`] if there is no folder for the checkpoints of jobs, or no thread.
     pub(crate) fn start(
         &self,
         path: &str,
@@ -189,7 +189,7 @@ impl Shared {
         self.table.lock().signals.insert(job.to_owned(), Signal::default());
     }
 
-    /// Has a run end that is wanted no more.
+    /// Ends a run that is no longer wanted.
     pub(crate) fn cancel(&self, job: &str) {
         if let Some(signal) = self.table.lock().signals.get(job) {
             signal.stop(Stop::Cancelled);
@@ -412,7 +412,7 @@ struct Telling {
 }
 
 impl Telling {
-    /// Whether nothing is on its way. Nobody is woken: it is asked again with the next report.
+    /// Whether nothing is being sent. Nothing is woken: the next report checks it again.
     fn is_free(&mut self) -> bool {
         let Some(pending) = &mut self.pending else { return true };
         if pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {

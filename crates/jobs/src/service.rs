@@ -21,7 +21,7 @@ use crate::predict;
 use crate::runner::Runner;
 use crate::settings::Settings;
 
-/// How long a client that finds the queue full had better wait.
+/// The suggested wait for a client that finds the queue full.
 const RETRY: Duration = Duration::from_secs(5);
 
 /// A method as a service; see [`Jobs`].
@@ -35,19 +35,19 @@ pub(crate) struct MethodService {
 
 /// Jobs by state.
 const JOBS: Measure = Measure { name: "lehr_jobs", help: "Jobs by state.", is_counter: false };
-/// How many may wait.
+/// The largest number of jobs that may wait.
 const ROOM: Measure =
     Measure { name: "lehr_jobs_queue_limit", help: "How many jobs may wait; more are refused.", is_counter: false };
 /// Runs that have ended.
 const ENDED: Measure =
     Measure { name: "lehr_job_runs_total", help: "Runs of jobs that have ended, by how.", is_counter: true };
-/// How long they took.
+/// The duration of the jobs.
 const SECONDS: Measure = Measure {
     name: "lehr_job_run_seconds_total",
     help: "Seconds that those runs took, by how they ended.",
     is_counter: true,
 };
-/// How long they had waited.
+/// The time that the jobs had waited.
 const WAITED: Measure = Measure {
     name: "lehr_job_wait_seconds_total",
     help: "Seconds that jobs waited before they first ran.",
@@ -111,7 +111,7 @@ impl MethodService {
     }
 }
 
-/// The description of a method's service, from the description that all of them share.
+/// The description of a method's service, derived from the common description.
 pub(crate) fn described(method: &dyn AnyMethod, shared: Description) -> Description {
     let (facts, options) = (method.facts(), method.options_schema());
     let mut described = Description { name: facts.name.to_owned(), version: facts.version, ..shared };
@@ -420,7 +420,7 @@ impl MethodService {
         serde_json::from_str(&text).map_err(|_| lost(&name, MODEL))
     }
 
-    /// The text that a job gives beside its tables, and the data set that holds it.
+    /// The text that a job gives in addition to its tables, and the data set that holds it.
     async fn text(&self, job: &str, what: &str) -> Result<(String, String), Fault> {
         let name = self.output(job, what, |_| {
             let method = self.runner.method().facts().name;

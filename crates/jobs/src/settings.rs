@@ -1,4 +1,4 @@
-//! How a method's service runs its jobs: how many at once, on which cores, in how many processes.
+//! How a method's service runs its jobs: number at once, cores, processes.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -26,11 +26,11 @@ const NOT_OF_MANIFESTS: [&str; 3] = ["cores", "mpiexec", "program"];
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// How many jobs run at once. Default: 1.
+    /// The number of jobs that run at once. Default: 1.
     pub concurrency: usize,
-    /// How many jobs may wait; one more is refused. Default: 64.
+    /// The largest number of jobs that may wait; one more is refused. Default: 64.
     pub queue: usize,
-    /// How many ended jobs are remembered; then the oldest is forgotten. Its outputs stay. Default: 1000.
+    /// The number of ended jobs that are remembered; then the oldest is forgotten. Its outputs stay. Default: 1000.
     pub remembered: usize,
     /// Threads of a job. Default: as many as there are cores, or as the machine runs at once, divided by `concurrency`.
     pub threads: Option<usize>,
@@ -65,15 +65,15 @@ pub(crate) struct Spread {
     pub layout: Layout,
     pub mpiexec: PathBuf,
     pub program: PathBuf,
-    /// Where the files of this job's processes are.
+    /// The folder of this job's process files.
     pub folder: PathBuf,
 }
 
 impl Settings {
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with everything that cannot.
     ///
     /// # Example
     /// ```
@@ -117,7 +117,7 @@ impl Settings {
     /// The settings of a placement; `None` if it has none.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that cannot be meant.
+    /// Returns [`Code::InvalidValue`] if that is invalid.
     pub(crate) fn of_placement(placement: &Placement) -> Result<Option<Self>, Fault> {
         if placement.told().is_none() && placement.own_cores().is_empty() {
             return Ok(None);
@@ -138,7 +138,7 @@ impl Settings {
         self.layout.as_ref().map(parse).transpose()
     }
 
-    /// How many threads a job has.
+    /// The number of threads of a job.
     pub(crate) fn threads_of_job(&self) -> usize {
         let machine = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let cores = if self.cores.is_empty() { machine() } else { self.cores.len() };

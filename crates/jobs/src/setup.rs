@@ -34,19 +34,19 @@ use crate::settings::Settings;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Setup {
-    /// The folder below which everything is kept. Default: none; all is gone with the process.
+    /// The folder below which everything is kept. Default: none; everything is lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub data_root: Option<PathBuf>,
-    /// How the methods at these paths run their jobs.
+    /// The settings for jobs of the methods at these paths.
     pub settings: BTreeMap<String, Settings>,
 }
 
 impl Setup {
-    /// Where a service is put, with its document kept if anything is.
+    /// The placement of a service, with its document kept if anything is.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the folder cannot be made.
+    /// Returns [`Code::StartFailed`] if the folder cannot be made.
     fn kept(&self, placement: Placement) -> Result<Placement, Fault> {
         // Before the path becomes the name of a file.
         placement.check()?;
@@ -56,8 +56,7 @@ impl Setup {
         Ok(placement.keep(folder.join("document.json")))
     }
 
-    /// The folder of the service at a path. A path has no `+`, so that no two have one folder, and none is inside
-    /// another.
+    /// The folder of the service at a path. A path has no `+`, so no two have one folder, and none is inside another.
     fn folder(&self, path: &str) -> Option<PathBuf> {
         Some(self.keep.as_ref()?.join(path.trim_start_matches('/').replace('/', "+")))
     }
@@ -65,7 +64,7 @@ impl Setup {
     /// Starts the service of data sets at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if something stands there.
+    /// Returns [`Code::StartFailed`] if its folders cannot be used; [`Code::DuplicateEntry`] if the path is in use.
     ///
     /// # Example
     /// See [`Setup`].
@@ -81,8 +80,8 @@ impl Setup {
     /// Starts the service of a method at a path, or as a placement says except for its folder.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if its
-    /// settings cannot be meant.
+    /// Returns [`Code::StartFailed`] if its folder cannot be used, or there are no data sets; [`Code::InvalidValue`] if
+    /// its settings are invalid.
     ///
     /// # Example
     /// See [`Setup`].
@@ -98,7 +97,7 @@ impl Setup {
     /// Starts the service of a method that `lehr-methods` declares, as [`start_method`](Self::start_method) does.
     ///
     /// # Errors
-    /// As for [`start_method`](Self::start_method).
+    /// The same as for [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```
@@ -121,10 +120,10 @@ impl Setup {
         self.start_any(host, at.into(), Arc::new(Declared::of(method))).await
     }
 
-    /// The same, with results kept for who has the process: see [`Fits`].
+    /// The same, with results kept for the owner of the process: see [`Fits`].
     ///
     /// # Errors
-    /// As for [`start_method`](Self::start_method).
+    /// The same as for [`start_method`](Self::start_method).
     pub async fn start_keeping(
         &self,
         host: &Host,
@@ -155,7 +154,7 @@ impl Setup {
     /// Nothing for another contract.
     ///
     /// # Errors
-    /// As for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
+    /// The same as for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```

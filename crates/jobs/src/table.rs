@@ -31,7 +31,7 @@ pub(crate) const ID: &str = "lehr.id";
 pub(crate) const GAPS: &str = "lehr.gaps";
 /// The name under which the metadata of a column in fixed point have the value of its unit.
 const SCALE: &str = "lehr.scale";
-/// The name under which they say that its numbers are whole.
+/// The name of the field that marks their numbers as whole.
 pub(crate) const WHOLE: &str = "lehr.whole";
 
 /// The kind of a column's values.
@@ -48,7 +48,7 @@ pub enum Kind {
     /// Floating point numbers of 64 bits, or of 32 to save memory, or fixed point of 16. They are finite, or NaN where
     /// the table says that values may be missing.
     Number,
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Count,
     /// Text.
     Text,
@@ -127,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// Says whether numbers may be missing, which are NaN then. Default: no.
+    /// Sets whether numbers may be missing; missing ones are NaN. Default: no.
     pub fn gaps(mut self, may_be: bool) -> Self {
         self.has_gaps = may_be;
         self
@@ -151,19 +151,19 @@ impl Builder {
         self
     }
 
-    /// The same of texts that stand together already.
+    /// The same for texts that are contiguous already.
     pub(crate) fn text_array(mut self, name: impl Into<String>, values: StringArray) -> Self {
         self.columns.push((name.into(), Arc::new(values)));
         self
     }
 
-    /// Says which column has the weights of the rows.
+    /// Sets the column with the weights of the rows.
     pub fn weights(mut self, name: Option<String>) -> Self {
         self.weights = name;
         self
     }
 
-    /// Says which column has the ids of the rows.
+    /// Sets the column with the ids of the rows.
     pub fn id(mut self, name: Option<String>) -> Self {
         self.id = name;
         self
@@ -172,8 +172,9 @@ impl Builder {
     /// The table.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of missing
-    /// columns. Also for a scale that is not finite and above 0. [`Code::TooLarge`] for a column of text beyond 2 GiB.
+    /// Returns [`Code::InvalidValue`] for no columns, columns of different lengths, duplicate names, or roles of
+    /// missing columns. Also for a scale that is not finite and above 0. Returns [`Code::TooLarge`] for a column of
+    /// text beyond 2 GiB.
     pub fn build(self) -> Result<Table, Fault> {
         if let Some(name) = self.is_too_long {
             return Err(Fault::new(Code::TooLarge, format!("column {name:?} has more than 2 GiB of text")));
@@ -202,7 +203,7 @@ impl Builder {
 }
 
 impl Table {
-    /// A table put together column by column.
+    /// A table that is assembled column by column.
     ///
     /// # Example
     /// See [`Table`].
@@ -240,7 +241,7 @@ impl Table {
         Ok(Self { batch })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.batch.num_rows()
     }
@@ -264,12 +265,12 @@ impl Table {
         self.batch.schema_ref().metadata().get(role).map(String::as_str)
     }
 
-    /// Whether numbers may be missing: NaN is a value that nobody knows, and no fault.
+    /// Whether numbers may be missing: NaN is then an unknown value, and no fault.
     pub fn has_gaps(&self) -> bool {
         self.role(GAPS).is_some()
     }
 
-    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it is not there or text.
+    /// A column as numbers, counts rounded beyond 2⁵³; nothing if it does not exist or is text.
     pub fn numbers(&self, name: &str) -> Option<Cow<'_, [f64]>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(numbers) = column.as_primitive_opt::<Float64Type>() {
@@ -285,7 +286,7 @@ impl Table {
         Some(column.as_primitive_opt::<UInt64Type>()?.values().iter().map(|&count| count as f64).collect())
     }
 
-    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if it is not there or something else.
+    /// A column of numbers that are kept in 16 bits, and the value of a unit; nothing if there is no such column.
     ///
     /// # Example
     /// See [`Builder::fixed`].
@@ -304,17 +305,17 @@ impl Table {
         field.is_some_and(|(_, field)| *field.data_type() == DataType::Float64 && field.metadata().contains_key(WHOLE))
     }
 
-    /// A column of numbers that are kept in 32 bits; nothing if it is not there or something else.
+    /// A column of numbers that are kept in 32 bits; nothing if it does not exist or is something else.
     pub fn singles(&self, name: &str) -> Option<&[f32]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<Float32Type>()?.values())
     }
 
-    /// A column as counts; nothing if it is not there or something else.
+    /// A column as counts; nothing if it does not exist or is something else.
     pub fn counts(&self, name: &str) -> Option<&[u64]> {
         Some(self.batch.column_by_name(name)?.as_primitive_opt::<UInt64Type>()?.values())
     }
 
-    /// A column as text, whatever it holds; nothing if it is not there.
+    /// A column as text, whatever its type; nothing if it does not exist.
     pub fn texts(&self, name: &str) -> Option<Vec<String>> {
         let column = self.batch.column_by_name(name)?;
         if let Some(texts) = column.as_string_opt::<i32>() {
@@ -335,7 +336,7 @@ impl Table {
     /// `length` rows from row `start` on, without a copy.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// Panics if there are fewer.
     pub fn slice(&self, start: usize, length: usize) -> Self {
         Self { batch: self.batch.slice(start, length) }
     }
@@ -343,7 +344,7 @@ impl Table {
     /// Tables of the same columns, one after another.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if there is none, or their columns differ.
+    /// Returns [`Code::InvalidValue`] if there is none, or their columns differ.
     pub(crate) fn joined(parts: &[Self]) -> Result<Self, Fault> {
         let different = || Fault::new(Code::InvalidValue, "parts of a table have different columns");
         let first = parts.first().ok_or_else(different)?;
@@ -443,7 +444,7 @@ fn in_blocks<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]
 /// The value of a unit of a column in fixed point; `None` if it is no such column.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if it says something that no unit is worth.
+/// Returns [`Code::InvalidValue`] if it says something that no unit is worth.
 pub(crate) fn scale_of(field: &Field) -> Result<Option<f64>, Fault> {
     let Some(text) = field.metadata().get(SCALE) else { return Ok(None) };
     let is_sound = |scale: &f64| *scale > 0.0 && (scale * f64::from(LARGEST_U16)).is_finite();

@@ -1,4 +1,4 @@
-//! Data sets on their way between nodes: whole where that is allowed, in pieces where they are large.
+//! Data sets between nodes: whole if that is allowed, in pieces if they are large.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek, SeekFrom};
@@ -23,7 +23,7 @@ struct Sent {
 }
 
 impl Sent {
-    /// Dissimilarities: the file, if header and array stand in it together, or else the header and the array beside it.
+    /// Dissimilarities: one file with header and array, or the header and the array beside it.
     fn with_array(path: &Path, unreadable: impl Fn(io::Error) -> Fault) -> Result<Self, Fault> {
         let mut reader = io::BufReader::new(File::open(path).map_err(&unreadable)?);
         let header = header_from(&mut reader, &path.display().to_string()).map_err(|error| fault_of(&error))?;
@@ -58,13 +58,13 @@ impl Sent {
     }
 }
 
-/// How much is sent in one body, so that a node of default limits takes it.
+/// The size of one body, so that a node with default limits takes it.
 const BODY_BYTES: usize = 8 << 20;
 
-/// Fetches a data set, from here or elsewhere, whatever its size.
+/// Fetches a data set of any size, from here or elsewhere.
 ///
 /// # Errors
-/// Those of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
+/// The errors of [`Take`] and [`Read`]; [`Code::PreconditionFailed`] if it has changed between two pieces.
 ///
 /// # Example
 /// See [`store`].
@@ -90,10 +90,10 @@ pub async fn fetch(datasets: &Reference<Datasets>, name: &str) -> Result<Table, 
     Err(Fault::new(Code::PreconditionFailed, format!("{name:?} has changed while it was read: read it again")))
 }
 
-/// Stores a table as a data set, here or elsewhere, whatever its size.
+/// Stores a table of any size as a data set, here or elsewhere.
 ///
 /// # Errors
-/// Those of [`Put`], [`Begin`], [`Append`] and [`Finish`].
+/// The errors of [`Put`], [`Begin`], [`Append`] and [`Finish`].
 ///
 /// # Example
 /// ```
@@ -127,12 +127,11 @@ pub async fn store(datasets: &Reference<Datasets>, name: &str, table: &Table, re
 }
 
 /// Uploads a file in pieces, going on where an upload of the same file under the same name was interrupted. The array
-/// that a header of dissimilarities names is sent after the header, if it is beside it and not in the same file
-/// already.
+/// that a header of dissimilarities names is sent after the header, if it is in a separate file.
 ///
 /// # Errors
-/// [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called again, it
-/// goes on.
+/// Returns [`Code::UnknownEntry`] if the file cannot be read; those of [`Begin`], [`Append`] and [`Finish`]. Called
+/// again, it continues.
 ///
 /// # Example
 /// ```

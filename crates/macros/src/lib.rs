@@ -2,8 +2,8 @@
 //! contains.
 //!
 //! `PortSet` makes a set of ports from an enum. `variants.rs` says which enums are allowed and how their parts are
-//! called; `one_queue.rs` and `split.rs` write the two modes. Nothing here knows how a port works. `Operation` makes a
-//! struct an operation of a service: `operation.rs`.
+//! called; `one_queue.rs` and `split.rs` write the two modes. This crate does not know how a port works. `Operation`
+//! makes a struct an operation of a service: `operation.rs`.
 #![forbid(unsafe_code)]
 
 mod one_queue;
@@ -36,7 +36,7 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 /// `#[operation(contract = …, verb = …, name = "…")]` says where it belongs. Further options:
 /// - `reply = …`: the type of the answer (default: `()`).
 /// - `key = …`: the field that subscribers choose by, or the path to it, such as `body.job`.
-/// - `raw("…")`: media types of bodies that are taken as they are.
+/// - `raw("…")`: media types of bodies that are taken unchanged.
 /// - `body`: for a struct with one field that is the whole message, in place of a derived `JsonSchema`. The schema is
 ///   that of the field, and `of` makes the struct from it.
 ///

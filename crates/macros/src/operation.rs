@@ -22,7 +22,7 @@ struct Options {
 /// The implementations.
 ///
 /// # Errors
-/// Options that are missing, unknown, given twice, or do not suit the type, at the place where they stand.
+/// Errors at the option's position: missing, unknown, given twice, or unsuitable for the type.
 pub(crate) fn write(input: &DeriveInput) -> Result<Tokens> {
     let Data::Struct(data) = &input.data else {
         return Err(Error::new(input.ident.span(), "an operation is made from a struct: its fields are the message"));

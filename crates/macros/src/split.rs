@@ -44,7 +44,7 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
             /// Posts a message to the port of its variant.
             ///
             /// # Errors
-            /// The message, put together again, if that port refuses it.
+            /// The message, reassembled, if that port refuses it.
             #visibility fn post(
                 &self,
                 message: #name #arguments,
@@ -62,7 +62,7 @@ pub(crate) fn write(set: &Set<'_>) -> Tokens {
                 #(self.#fields.close();)*
             }
 
-            /// How many items are in the ports together.
+            /// The number of items that are in the ports together.
             #visibility fn len(&self) -> usize {
                 0 #(+ self.#fields.len())*
             }

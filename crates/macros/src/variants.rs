@@ -10,7 +10,7 @@ use syn::{Attribute, Data, DeriveInput, Error, Fields, Ident, Result};
 pub(crate) enum Mode {
     /// All in one queue, in order of arrival.
     OneQueue,
-    /// Each kind in a port of its own.
+    /// Each kind in its own port.
     Split,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Set<'a> {
 /// One kind of message.
 pub(crate) struct Variant<'a> {
     pub(crate) name: &'a Ident,
-    /// In snake case: part of the names of methods.
+    /// In snake case, as part of the names of methods.
     pub(crate) snake: String,
     /// The same as a field.
     pub(crate) field: Ident,
@@ -40,7 +40,7 @@ impl<'a> Set<'a> {
     /// Reads the enum.
     ///
     /// # Errors
-    /// If `PortSet` cannot be made of the enum; the error is at the part at fault.
+    /// Fails if `PortSet` cannot be made of the enum; the error is at the part at fault.
     pub(crate) fn read(input: &'a DeriveInput) -> Result<Self> {
         let Data::Enum(data) = &input.data else {
             return Err(Error::new(
@@ -123,7 +123,7 @@ impl<'a> Variant<'a> {
         Ok(Self { name, snake, field, payload, pattern, parts })
     }
 
-    /// `post_add` and the like.
+    /// `post_add` and similar ones.
     pub(crate) fn method(&self, verb: &str) -> Ident {
         format_ident!("{verb}_{}", self.snake, span = self.name.span())
     }

@@ -17,7 +17,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Classes by their texts, one for each item; an empty text is none.
+    /// Classes by their texts, one for each item; an empty text means no class.
     ///
     /// # Example
     /// ```

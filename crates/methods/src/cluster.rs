@@ -16,7 +16,7 @@ pub use standing::{Outlying, OutlyingRow, Standing};
 use crate::data::{RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Task, Temperature};
 
-/// Clustering of rows: deterministic annealing, and k-means to compare with.
+/// Clustering of rows: deterministic annealing, and k-means for comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cluster;
 
@@ -32,7 +32,7 @@ enum Begun {
 }
 
 impl Begun {
-    /// Reads the content of a checkpoint. Fields of the parameters tell the methods apart.
+    /// Reads the content of a checkpoint. The fields distinguish the methods' parameters.
     fn of_json(content: &[u8]) -> serde_json::Result<Self> {
         serde_json::from_slice(content)
             .map(Self::KMeans)
@@ -107,7 +107,7 @@ impl Declared for Cluster {
     };
 
     type Options = Options;
-    /// Those of annealing; checkpoints of k-means hold others.
+    /// The checkpoints of annealing; those of k-means have others.
     type Parameters = vector::Parameters;
 
     fn options_of(parameters: &vector::Parameters) -> Options {

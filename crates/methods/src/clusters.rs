@@ -40,15 +40,15 @@ pub(crate) fn headline(rows: u64, clusters: u64, root_mean_square: f64, unit: &s
 pub(crate) struct ClusterTable<'a> {
     /// Names of the columns that centres have.
     pub columns: &'a [String],
-    /// The clusters, by falling weight.
+    /// The clusters, by decreasing weight.
     pub rows: Vec<ClusterRow>,
     /// The unit of spreads.
     pub unit: &'a str,
 }
 
-/// One cluster as people see it.
+/// One cluster in readable form.
 pub(crate) struct ClusterRow {
-    /// How many input rows it has.
+    /// The number of its input rows.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,

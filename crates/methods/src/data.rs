@@ -13,9 +13,9 @@ use crate::stream::Stream;
 pub struct Matrix {
     /// All pairs.
     pub dissimilarities: Dissimilarities,
-    /// One name for each item; numbers where nobody gave names.
+    /// One name for each item; numbers if there are no names.
     pub ids: Vec<String>,
-    /// One weight for each item: how many equal items it stands for.
+    /// One weight for each item: the number of equal items that it represents.
     pub weights: Option<Vec<f64>>,
     /// Known classes of the items, where someone gave them ([`MatrixWords::has_classes`]).
     pub classes: Vec<Classes>,
@@ -53,18 +53,18 @@ pub struct MatrixWords {
     pub has_classes: bool,
 }
 
-/// Which rows a method takes, and their name in help and messages.
+/// The kind of rows that a method takes, and their name in help and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsWords {
-    /// Before the columns that were taken: `a map of`.
+    /// Before the columns that were used: `a map of`.
     pub columns_taken: &'static str,
-    /// Whether it takes rows of bits and sparse rows beside rows of numbers.
+    /// Whether it takes rows of bits and sparse rows in addition to rows of numbers.
     pub takes_bits_and_sparse: bool,
     /// How missing values are handled; `None` where rows with such are refused.
     pub missing: Option<Missing>,
-    /// Whether rows that lie alone are set aside where everything is chosen from the data.
+    /// Whether automatic preparation sets isolated rows aside.
     pub sets_aside: bool,
-    /// Why positions on a sphere are not for it; nothing where they are.
+    /// The reason why it does not take positions on a sphere; nothing if it does.
     pub not_on_sphere: Option<NotOnSphere>,
 }
 
@@ -79,7 +79,7 @@ impl RowsWords {
 /// The words of messages for the stream that a method takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamWords {
-    /// Before the columns that were taken: `clustering by`.
+    /// Before the columns that were used: `clustering by`.
     pub columns_taken: &'static str,
 }
 
@@ -95,7 +95,7 @@ pub struct Missing {
 /// The words for users with positions on a sphere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotOnSphere {
-    /// Why they are not for a method.
+    /// The reason why they are not for a method.
     pub why: &'static str,
     /// A hint how to handle them.
     pub instead: &'static str,
@@ -116,7 +116,7 @@ impl<'a> Data<'a> {
     /// The rows.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes rows.
+    /// Panics if these are other data, which no front end hands to a method that takes rows.
     pub fn rows(self) -> &'a Rows {
         match self {
             Data::Rows(rows) => rows,
@@ -127,7 +127,7 @@ impl<'a> Data<'a> {
     /// The stream.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes a stream.
+    /// Panics if these are other data, which no front end hands to a method that takes a stream.
     pub fn stream(self) -> &'a Stream {
         match self {
             Data::Stream(stream) => stream,
@@ -138,7 +138,7 @@ impl<'a> Data<'a> {
     /// The dissimilarities.
     ///
     /// # Panics
-    /// If these are other data, which no front end hands to a method that takes dissimilarities.
+    /// Panics if these are other data, which no front end hands to a method that takes dissimilarities.
     pub fn matrix(self) -> &'a Matrix {
         match self {
             Data::Matrix(matrix) => matrix,

@@ -111,7 +111,7 @@ pub struct Options {
     pub collapse: bool,
 }
 
-/// Adds the former names to the schema, so that those who check options by it take the same as the service: workflows do.
+/// Adds the former names to the schema, so that workflows, which check options by it, accept the same as the service.
 fn with_former_names(schema: &mut Schema) {
     if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
         options::add_former_names(properties);
@@ -129,7 +129,7 @@ pub fn options() -> Vec<OptionOf> {
     options::of::<Options>()
 }
 
-/// Those that say how items are compared, and not those about the output of the matrix.
+/// The options that say how items are compared, without those for the output of the matrix.
 ///
 /// # Example
 /// ```
@@ -246,7 +246,7 @@ impl Options {
         Ok(())
     }
 
-    /// Whether sequences are compared place by place, as they stand.
+    /// Whether sequences are compared position by position, without alignment.
     ///
     /// # Example
     /// ```

@@ -65,7 +65,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// Where a map starts from.
+/// The start of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -76,7 +76,7 @@ pub enum Start {
     Random,
 }
 
-/// How pairs are weighted by their own dissimilarity.
+/// The pair weights as a function of the dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weighting {
@@ -209,7 +209,7 @@ pub struct Fitted {
     pub parameters: Parameters,
     /// The map.
     pub map: Map,
-    /// Made when it is asked for: of several processes that make a map, one shows it.
+    /// Made on request: of several processes that make a map, one shows it.
     shepard: OnceLock<Shepard>,
 }
 
@@ -221,7 +221,7 @@ pub fn axes(dimension: usize) -> Vec<String> {
     }
 }
 
-/// Where each item is, how badly it is placed and, if known, its classes: `positions.csv`.
+/// Each item's position, its error and, if known, its classes: `positions.csv`.
 pub fn positions<'a>(ids: &'a [String], map: &Map, classes: &[Classes]) -> Table<'a> {
     let mut table = Table::new("positions").ids(Some(ids), ids.len());
     for (place, axis) in axes(map.dimension).into_iter().enumerate() {

@@ -23,15 +23,15 @@ use columns::Shown;
 
 /// Differences that chance makes in one of twenty tables without groups are none.
 const CHANCE: f64 = 0.05;
-/// The least effect that makes a name: Cohen 1988 calls 0.5 medium.
+/// The smallest effect that makes a name: Cohen 1988 calls 0.5 medium.
 const MEDIUM: f64 = 0.5;
 /// A smaller effect is left out.
 const SMALL: f64 = 0.2;
-/// How many times as frequent as in all rows a text must be to make a name.
+/// A text must be this many times as frequent as in all rows to make a name.
 const LIFT: f64 = 1.5;
-/// How many columns a name is made of.
+/// The number of columns that a name is made of.
 const NAMED_BY: usize = 2;
-/// Texts of a category that are looked at, the most frequent ones.
+/// Texts of a category that are examined, the most frequent ones.
 const LEVELS: usize = 30;
 
 /// The differences between the clusters of a table.
@@ -39,10 +39,10 @@ const LEVELS: usize = 30;
 pub struct Explanation {
     /// One for each cluster, in the order of their numbers.
     pub clusters: Vec<Portrait>,
-    /// Rules that repeat the labels, where there are two clusters and a column.
+    /// Rules that reproduce the labels, if there are two clusters and a column.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// How many differences were looked at: the factor of the probabilities.
+    /// The number of differences that were examined: the factor of the probabilities.
     pub comparisons: usize,
 }
 
@@ -51,7 +51,7 @@ pub struct Explanation {
 pub struct Portrait {
     /// A suggested name: `high revenue, low visits`.
     pub name: String,
-    /// How many rows it has.
+    /// The number of its rows.
     pub rows: usize,
     /// Its marks, the greatest effect first.
     pub marks: Vec<Mark>,
@@ -71,12 +71,12 @@ pub struct Mark {
     pub level: Option<String>,
     /// The mean in the cluster (of logarithms the geometric mean; of dates seconds since 1970); of a text its share.
     pub inside: f64,
-    /// The same of all rows that are in a cluster.
+    /// The same for all rows that are in a cluster.
     pub overall: f64,
-    /// How many standard deviations of a normal distribution the difference is worth, above 0 if there is more inside.
+    /// The difference in standard deviations of a normal distribution, above 0 if there is more inside.
     pub test_value: f64,
-    /// How likely chance makes a difference as large anywhere in the table: the two-sided probability, times the number
-    /// of comparisons, 1 at most.
+    /// The probability that chance makes a difference as large anywhere in the table: two-sided, times the number of
+    /// comparisons, 1 at most.
     pub probability: f64,
     /// The size of the effect. For numbers it is the difference from the other rows in standard deviations (Cohen's d),
     /// for shares the difference of their arcs (Cohen's h). The values 0.2, 0.5 and 0.8 are small, medium and large.
@@ -97,7 +97,7 @@ pub struct Question<'a> {
     pub labels: &'a [Option<usize>],
     /// The distance of each row from its centre.
     pub distances: &'a [f64],
-    /// How many clusters there are.
+    /// The number of clusters.
     pub clusters: usize,
 }
 
@@ -106,7 +106,7 @@ pub struct Question<'a> {
 /// Cost: a pass over the columns for numbers and one for each text looked at; the tree is grown on 10,000 rows at most.
 ///
 /// # Panics
-/// If labels or distances are not one for each row.
+/// Panics if labels or distances are not one for each row.
 ///
 /// # Example
 /// ```
@@ -151,7 +151,7 @@ pub fn explain(question: &Question<'_>) -> Explanation {
     Explanation { clusters: portraits, tree: Tree::grow(&columns, labels, clusters), comparisons }
 }
 
-/// How many rows each cluster has, which is nearest to its centre, and which are farthest.
+/// The number of rows that each cluster has, which is nearest to its centre, and which are farthest.
 fn rows_of(labels: &[Option<usize>], distances: &[f64], clusters: usize) -> Vec<(usize, usize, Vec<usize>)> {
     const EXTREMES: usize = 3;
     let mut of_clusters = vec![Vec::new(); clusters];
@@ -268,7 +268,7 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
     marks
 }
 
-/// Names clusters by their strongest marks, each by so many columns that no other has the same name.
+/// Names clusters by their strongest marks, with as many columns as make the name unique.
 fn name(portraits: &mut [Portrait]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {
@@ -294,8 +294,8 @@ fn name(portraits: &mut [Portrait]) {
     }
 }
 
-/// A name of the columns with the greatest effects, each column once. Of a category only a text counts that is more
-/// frequent here than elsewhere. That a text is rarer, or that one of most rows is a little more frequent, says little.
+/// A name of the columns with the greatest effects, each column once. For a category only a text that is more frequent
+/// here than elsewhere counts. A rarer text says little, and so does one of most rows that is a little more frequent.
 fn named_by(marks: &[Mark], most: usize) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();

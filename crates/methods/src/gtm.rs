@@ -60,7 +60,7 @@ pub struct Options {
     pub max_iterations: u64,
 }
 
-/// Where a map begins.
+/// The start of a map.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -201,7 +201,7 @@ pub struct Fitted {
 /// The facts about the result for `summary.json`.
 #[derive(Serialize)]
 struct Outcome {
-    /// Where the map that was kept began.
+    /// The start of the map that was kept.
     start: gtm::Start,
     dimensions: usize,
     nodes: usize,
@@ -220,7 +220,7 @@ struct Outcome {
     sweeps: u64,
 }
 
-/// How many rows have each node as their most likely one.
+/// The number of rows that have each node as their most likely one.
 fn rows_of_each(map: &Map, places: &Projection) -> Vec<u64> {
     let mut rows = vec![0; map.len()];
     places.modes.iter().for_each(|&node| rows[node as usize] += 1);
@@ -232,7 +232,8 @@ fn axes(latent: usize) -> Vec<String> {
     (1..=latent).map(|axis| format!("z{axis}")).collect()
 }
 
-/// Where on a map rows are: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a line for each row.
+/// The rows' places on a map: `id`, the place by axis (`z1`, …), `node`, `probability`, `entropy`, `log_density`, a
+/// line for each row.
 ///
 /// The position is the posterior mean, -1 to 1 along each axis. The node is the most likely one, and the probability is
 /// its share; the entropy is over nodes, in nats. The log-density is the map's at the row, in the unit it was fitted

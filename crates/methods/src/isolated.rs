@@ -1,26 +1,26 @@
-//! Rows that lie alone: so far from their nearest neighbours, beside how far those lie from theirs, that no cluster has
-//! them.
+//! Isolated rows: so far from their nearest neighbours, compared with the distances of those from theirs, that they
+//! belong to no cluster.
 //!
-//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Where everything
-//! is chosen from the data they are set aside (weight 0): they influence no cluster and are labelled all the same.
+//! A few such rows rule squared distances, and get clusters of their own before any group is divided. Automatic
+//! preparation sets them aside (weight 0): they influence no cluster but still get labels.
 //!
 //! Source: the local outlier factor (Breunig et al. 2000) in its plainest form, the ratio of distances to the fifth
-//! nearest row. A thin cluster beside a dense one is not alone: its neighbours lie as far from theirs.
+//! nearest row. A thin cluster beside a dense one is not isolated: its neighbours are as far from theirs.
 
-/// Rows that distances are taken to, at most.
+/// The largest number of rows to which distances are computed.
 const REFERENCES: usize = 2_000;
-/// The neighbour whose distance counts: so many rows in one place are a group, and not alone.
+/// The neighbour whose distance counts: a number of rows in one place is a group, and not isolated.
 const NEIGHBOUR: usize = 5;
-/// Below so many rows nothing is set aside.
+/// Below this many rows nothing is set aside.
 const ROWS_MIN: usize = 50;
-/// The least ratio of a row that lies alone.
+/// The smallest ratio of an isolated row.
 const RATIO: f64 = 2.5;
-/// How many interquartile ranges above the upper quartile of all ratios it must be besides (Tukey's far out).
+/// The ratio must also lie this many interquartile ranges above the upper quartile of all ratios (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
 /// The largest share of rows that can be called few.
 const SHARE_MAX: f64 = 0.05;
 
-/// The rows that lie alone, in their order; none where they would not be few. `values` has finite rows of `width`.
+/// The isolated rows, in their order; empty if they would not be few. `values` has finite rows of `width`.
 ///
 /// Cost: a distance of each row to 2,000 at most.
 ///
@@ -64,7 +64,7 @@ struct Nearest {
 }
 
 impl Nearest {
-    /// The distance to the last of the nearest references, and which those are; the row itself is none of them.
+    /// The distance to the last of the nearest references, and those references; the row itself is none of them.
     fn of<'a>(&mut self, index: usize, references: &[usize], row: impl Fn(usize) -> &'a [f64]) -> (f64, Vec<usize>) {
         self.kept.clear();
         let own = row(index);

@@ -2,8 +2,8 @@
 //!
 //! A method's file declares its name ([`About`]), its options (a struct), how it runs, and its results ([`Fit`]). The
 //! command, the services, Python and the reference are made from that declaration. So a method has the same options,
-//! ranges, defaults and words everywhere. A new method is one file here beside its algorithm in `lehr-mining`, and a
-//! line in [`ALL`].
+//! ranges, defaults and words everywhere. A new method is one file here, its algorithm in `lehr-mining`, and a line in
+//! [`ALL`].
 //!
 //! ```
 //! let gtm = lehr_methods::find("gtm").unwrap();

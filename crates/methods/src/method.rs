@@ -38,12 +38,12 @@ pub struct About {
     pub examples: &'static str,
     /// The name of its result in help and messages: `map`.
     pub result: &'static str,
-    /// The folder for its results where nobody names one.
+    /// The default folder for its results.
     pub folder: &'static str,
-    /// The files that the command writes, in the order in which they appear. The last one says that the others are
-    /// ours.
+    /// The files that the command writes, in the order in which they appear. The last one shows that the others are
+    /// Lehr's.
     pub files: &'static [&'static str],
-    /// Those of them that the last line of a run does not name.
+    /// The figures that the last line of a run does not name.
     pub untold: &'static [&'static str],
     /// The tables that its service gives, by name.
     pub outputs: &'static [&'static str],
@@ -69,8 +69,8 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
         Temperature::Number
     }
 
-    /// How many rows at the beginning of a stream are read before it is run. Default: none, of a method that takes no
-    /// stream.
+    /// The number of rows at the beginning of a stream that are read before it is run. Default: none, of a method that
+    /// takes no stream.
     fn sample_rows(options: &Self::Options) -> usize {
         let _ = options;
         0
@@ -82,7 +82,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// The options that a checkpoint was made with.
     ///
     /// # Errors
-    /// If it is no checkpoint of this method.
+    /// Fails if it is no checkpoint of this method.
     fn recorded(checkpoint: &[u8]) -> serde_json::Result<Self::Options> {
         serde_json::from_slice::<Checkpoint<Self::Parameters>>(checkpoint)
             .map(|checkpoint| Self::options_of(checkpoint.parameters()))
@@ -91,7 +91,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// The content of a checkpoint's file, checked.
     ///
     /// # Errors
-    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
         Checkpoint::<Self::Parameters>::read_json(path)
     }
@@ -99,7 +99,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Does it.
     ///
     /// # Errors
-    /// Those of the method in `lehr-mining`.
+    /// The errors of the method in `lehr-mining`.
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
@@ -121,7 +121,7 @@ pub enum Temperature {
 pub struct Task<'a> {
     /// The data.
     pub data: Data<'a>,
-    /// Where an earlier run stopped, if this one resumes it: the content of its checkpoint.
+    /// The content of an earlier run's checkpoint, if this one resumes it.
     pub checkpoint: Option<&'a [u8]>,
     /// Engine, ranks and threads.
     pub execution: &'a Execution,
@@ -134,7 +134,7 @@ impl Task<'_> {
     /// of the run, and its result.
     ///
     /// # Errors
-    /// Those of the two, and [`Error::CheckpointDamaged`].
+    /// The errors of the two, and [`Error::CheckpointDamaged`].
     pub(crate) fn carry_out<P: Resumable, R>(
         self,
         parameters: P,
@@ -155,7 +155,7 @@ impl Task<'_> {
 
 /// The result of a method.
 pub trait Fit: Any + Send + Sync {
-    /// One of its tables; nothing for a name that is none of [`About::outputs`] or [`About::files`].
+    /// One of its tables; nothing for a name outside [`About::outputs`] and [`About::files`].
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>>;
     /// The content of one of its files, of [`About::files`]; `None` for a file that every method has.
     ///
@@ -187,7 +187,7 @@ pub trait Fit: Any + Send + Sync {
     fn headline(&self, data: Data<'_>) -> String;
     /// Warnings for the owner of the data.
     fn warnings(&self) -> &[String];
-    /// Where the time went.
+    /// The time by phase.
     fn spent(&self) -> Spent<'_>;
     /// For the page of this method alone.
     fn as_any(&self) -> &dyn Any;
@@ -196,9 +196,9 @@ pub trait Fit: Any + Send + Sync {
 /// The part of a stream that has passed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
-    /// How many batches, the sample among them.
+    /// The number of batches, the sample among them.
     pub batches: u64,
-    /// How many rows of weight above 0.
+    /// The number of rows of weight above 0.
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
@@ -215,19 +215,19 @@ pub enum Content<'a> {
     Array {
         /// Row by row.
         values: &'a [f64],
-        /// How many a row has.
+        /// The number of columns.
         columns: usize,
     },
 }
 
-/// Where the time of a run went.
+/// The time of a run by phase.
 #[derive(Clone, Copy, Debug)]
 pub struct Spent<'a> {
     /// Seconds by phase, of this process only.
     pub phases: &'a [(String, f64)],
     /// Seconds over ranks.
     pub timers: &'a [Spread],
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 
@@ -242,34 +242,34 @@ pub trait Method: Send + Sync {
     /// The options as its struct has them, with all defaults and in the order of the fields, as JSON.
     ///
     /// # Errors
-    /// `serde`'s words for a value of another type, or a name that is not there.
+    /// `serde`'s words for a value of another type, or a name that does not exist.
     fn complete(&self, options: &Options) -> Result<String, String>;
-    /// Says everything that is wrong with options before there are data, a line each.
+    /// Reports everything that is wrong with options before there are data, a line each.
     fn check(&self, options: &Options) -> Vec<String>;
     /// The unit of the temperatures in its progress.
     ///
     /// # Panics
-    /// As for [`run`](Self::run).
+    /// Panics as for [`run`](Self::run).
     fn temperature(&self, options: &Options) -> Temperature;
-    /// How many rows at the beginning of a stream are read before it is run.
+    /// The number of rows at the beginning of a stream that are read before it is run.
     ///
     /// # Panics
-    /// As for [`run`](Self::run).
+    /// Panics as for [`run`](Self::run).
     fn sample_rows(&self, options: &Options) -> usize;
     /// The options that a checkpoint was made with; nothing if it is no checkpoint of this method.
     fn recorded(&self, checkpoint: &[u8]) -> Option<Options>;
     /// The content of a checkpoint's file, checked.
     ///
     /// # Errors
-    /// Those of [`lehr_mining::anneal::Checkpoint::read`].
+    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error>;
     /// Does it.
     ///
     /// # Errors
-    /// Those of the method in `lehr-mining`.
+    /// The errors of the method in `lehr-mining`.
     ///
     /// # Panics
-    /// If [`check`](Self::check) has something to say against the options.
+    /// Panics if [`check`](Self::check) has something to say against the options.
     fn run(&self, task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error>;
 }
 

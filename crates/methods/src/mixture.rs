@@ -256,14 +256,15 @@ pub fn deviations(rows: &Rows, mixture: &Found, k: usize) -> Vec<f64> {
     rows.center(&ends).iter().zip(rows.center(mixture.mean(k))).map(|(end, mean)| (end - mean).abs()).collect()
 }
 
-/// How many rows are in each component.
+/// The number of rows that are in each component.
 pub fn rows_of_each(model: &Model) -> Vec<u64> {
     let mut rows = vec![0; model.mixture.len()];
     model.labels.iter().for_each(|&label| rows[label as usize] += 1);
     rows
 }
 
-/// Which component each row is of: `id`, `component`, `probability`, `log_density`, and behind them the memberships in all components (`membership0`, …), if there are any.
+/// The component of each row: `id`, `component`, `probability`, `log_density`, and then the memberships in all
+/// components (`membership0`, …), if there are any.
 ///
 /// The probability is that of the component named; the log-density is the mixture's at the row, in the unit it was fitted in.
 pub fn labels<'a>(
@@ -286,7 +287,8 @@ pub fn labels<'a>(
 }
 
 impl Fitted {
-    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per component, by falling weight, in the columns' units.
+    /// `component`, `weight`, `rows`, the means by column, the standard deviations by column as `sd_COLUMN`: a line per
+    /// component, by decreasing weight, in the columns' units.
     fn components(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let ours = ["component", "weight", "rows"];

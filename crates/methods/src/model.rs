@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
 /// The kind that the file declares.
 const KIND: &str = "lehr model";
 
-/// Why a model cannot be read.
+/// The reason why a model cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Whether the machine is at fault, and not the file.
@@ -61,7 +61,7 @@ pub struct ModelFile {
     shifts: Vec<f64>,
     /// The divisor of each column after that.
     divisors: Vec<f64>,
-    /// The column that named the rows, where one did: rows that are asked of later most likely have it too.
+    /// The column that named the rows, if one did: the next table probably has it too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Whether the two columns are longitude and latitude, and the model's numbers kilometres on the sphere.
@@ -90,7 +90,7 @@ pub enum Learnt {
 }
 
 impl Learnt {
-    /// How many columns it wants.
+    /// The number of columns that it needs.
     fn dimension(&self) -> usize {
         match self {
             Learnt::Gtm(map) => map.dimension(),
@@ -128,7 +128,7 @@ impl ModelFile {
         }
     }
 
-    /// The same of positions on the sphere, whose columns are longitude and latitude in degrees.
+    /// The same for positions on the sphere, whose columns are longitude and latitude in degrees.
     pub fn on_sphere(columns: &[String], model: Learnt) -> Self {
         let same = (vec![0.0; columns.len()], vec![1.0; columns.len()]);
         Self { lonlat: true, ..Self::new(columns, same, model) }
@@ -137,7 +137,7 @@ impl ModelFile {
     /// A model of rows or of a stream, by the columns that they have.
     ///
     /// # Panics
-    /// If these are dissimilarities, of which nothing is learnt that other rows could be asked of.
+    /// Panics if these are dissimilarities, because their model cannot be applied to other rows.
     pub fn of(data: Data<'_>, model: Learnt) -> Self {
         match data {
             Data::Stream(stream) => Self::new(stream.columns(), stream.shifts_and_divisors(), model),
@@ -197,8 +197,8 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers cannot be a
-    /// model's.
+    /// Returns [`Unreadable`] if the file cannot be read, if it is no model or of another format, or if its numbers
+    /// cannot be a model's.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         // The folder of results stands for the model in it.
         let inside = path.join("model.json");
@@ -219,7 +219,7 @@ impl ModelFile {
     /// Checks a model in JSON; messages call it `shown`.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
         let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
@@ -246,21 +246,21 @@ impl ModelFile {
         Ok(model)
     }
 
-    /// How a table of the same kind is to be read: as the one that the model was made of, and its ids as texts.
+    /// How another table of the same kind is to be read: like the table that the model was made of, with ids as texts.
     pub fn form_with(&self, id: Option<&str>, delimiter: Option<char>, header: Option<bool>) -> TableForm {
         let text = id.or(self.id.as_deref()).map(str::to_owned).into_iter().collect();
         TableForm { delimiter, header, text, ..self.form.clone().unwrap_or_default() }
     }
 
-    /// Rows of an ordinary table as the model wants them, one after another, and warnings about them. A value that was
+    /// Rows of an ordinary table in the form of the model, one after another, and warnings about them. A value that was
     /// filled from other rows when the model was made, or left out then, is missing here (NaN). This is because a row
     /// must not depend on those beside it.
     ///
     /// # Errors
-    /// Those of [`Preparation::apply`].
+    /// The errors of [`Preparation::apply`].
     ///
     /// # Panics
-    /// If the model's columns were not prepared.
+    /// Panics if the model's columns were not prepared.
     pub fn prepared(&self, frame: &DataFrame) -> Result<Prepared, lehr_data::Error> {
         let preparation = self.preparation.as_ref().expect("a model whose columns were prepared");
         let missing = match preparation.missing {
@@ -270,7 +270,7 @@ impl ModelFile {
         Preparation { missing, ..preparation.clone() }.apply_to_other(frame)
     }
 
-    /// Rows, one after another, as the model wants them: shifted and divided. Missing values (NaN) stay missing.
+    /// Rows, one after another, in the form of the model: shifted and divided. Missing values (NaN) stay missing.
     pub fn scaled(&self, values: &[f64]) -> Vec<f64> {
         let scale = || self.shifts.iter().zip(&self.divisors);
         let scaled = values.iter().zip(std::iter::repeat_with(scale).flatten());

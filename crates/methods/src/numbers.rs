@@ -31,8 +31,8 @@ pub fn significant(value: f64, digits: usize) -> String {
     fixed(value, usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0))
 }
 
-/// Formats values that stand below each other. All have as many decimals as give the largest `digits` significant ones.
-/// If that leaves the smallest without two, [`significant`] formats each.
+/// Formats values for a column. All have as many decimals as give the largest `digits` significant ones. If that leaves
+/// the smallest without two, [`significant`] formats each.
 pub fn column(values: &[f64], digits: usize) -> Vec<String> {
     let sizes = || values.iter().map(|value| value.abs()).filter(|size| *size > 0.0 && size.is_finite());
     let (low, high) = sizes().fold((f64::INFINITY, 0.0_f64), |(low, high), size| (low.min(size), high.max(size)));
@@ -103,7 +103,7 @@ pub fn named_rows(rows: &[usize]) -> Option<String> {
     })
 }
 
-/// How many batches of a stream: "1 batch", "1,200 batches".
+/// A number of stream batches in words: "1 batch", "1,200 batches".
 pub fn batches(number: u64) -> String {
     if number == 1 { "1 batch".to_owned() } else { format!("{} batches", grouped(number)) }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value, json};
 
-/// Options by name, as JSON has them.
+/// Options by name, in JSON.
 pub type Options = Map<String, Value>;
 
 /// One option, as its struct declares it.
@@ -31,7 +31,7 @@ pub struct OptionOf {
     pub name: String,
     /// The kind of its value.
     pub kind: Kind,
-    /// The default; null where it depends on the data.
+    /// The default; null if it depends on the data.
     pub default: Value,
     /// A null default in words.
     pub default_text: Option<String>,
@@ -45,9 +45,9 @@ pub struct OptionOf {
     pub conflicts: Option<String>,
     /// The command's name for the value.
     pub value_name: Option<String>,
-    /// Python's name for it, where scikit-learn has a name of its own.
+    /// Python's name for it, if scikit-learn has its own name.
     pub python: Option<String>,
-    /// Its former name, and today's value for each former one, as JSON writes it. Values that are not there are today's.
+    /// Its former name, and today's value for each former one, as JSON writes it. Missing values are today's.
     pub formerly: Option<(String, Options)>,
     /// The heading above it in help, if it is not that of the method.
     pub heading: Option<String>,
@@ -95,7 +95,7 @@ impl OptionOf {
         self.kind == Kind::Flag && self.default == Value::Bool(false)
     }
 
-    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing where anything goes.
+    /// Its range in words, such as `0.1 to 10` or `at least 1`; nothing if any value is allowed.
     pub fn range(&self) -> Option<String> {
         match self.kind {
             Kind::Count { least, most: Some(most) } => Some(format!("{least} to {most}")),
@@ -114,7 +114,7 @@ impl OptionOf {
         }
     }
 
-    /// Its default in words; nothing where there is none to tell.
+    /// Its default in words; nothing if there is none to show.
     pub fn default_words(&self) -> Option<String> {
         match (&self.default_text, &self.default) {
             (Some(text), _) => Some(text.clone()),
@@ -130,7 +130,7 @@ impl OptionOf {
         format!("{}{range}{default}", self.help)
     }
 
-    /// Reports the fault of a value, if there is one; null stands for the default.
+    /// Reports the fault of a value, if there is one; null means the default.
     pub fn fault(&self, value: &Value) -> Option<String> {
         let is_right = match &self.kind {
             _ if value.is_null() => self.default.is_null(),
@@ -221,7 +221,8 @@ fn formerly(schema: &Value) -> Option<(String, Options)> {
 
 /// Options by the names and with the values of today, where some are given as they were called before.
 ///
-/// A former name beside that of today stays, for [`faults`] to find. So does a value that never was one.
+/// A former name remains beside the present one, so that [`faults`] finds it. The same holds for a value that never was
+/// one.
 ///
 /// # Example
 /// ```
@@ -280,8 +281,8 @@ pub(crate) fn as_option(error: Error) -> Error {
 /// ([`OptionOf`] says for which kind).
 ///
 /// # Panics
-/// If no front end could ask for a field of this type. That is a mistake in the declaration, which the test of all
-/// methods finds.
+/// Panics if no front end could ask for a field of this type. That is a mistake in the declaration, which the test of
+/// all methods finds.
 pub fn of<O: JsonSchema + Default + Serialize>() -> Vec<OptionOf> {
     let schema = schema_of::<O>();
     let text = serde_json::to_string(&O::default()).expect("options are JSON");
@@ -356,7 +357,8 @@ fn choices(schema: &Value) -> Vec<(String, String)> {
     }
 }
 
-/// Says everything that is wrong with options by their declaration: names that are not there, and values out of range, a line each.
+/// Reports everything that is wrong with options by their declaration: names that do not exist, and values out of
+/// range, a line each.
 pub fn faults(declared: &[OptionOf], options: &Options) -> Vec<String> {
     options
         .iter()
@@ -415,10 +417,10 @@ mod tests {
     #[derive(Serialize, Deserialize, JsonSchema)]
     #[serde(default)]
     struct Sample {
-        /// How wide it is.
+        /// Its width.
         #[schemars(range(min = 0.1, max = 10.0))]
         width: f64,
-        /// How many there are.
+        /// The number of them.
         #[schemars(range(min = 1), extend("x-short" = "k", "x-value" = "K", "x-default" = "by BIC"))]
         components: Option<usize>,
         /// Their form.

@@ -45,7 +45,7 @@ impl Origin {
 /// The columns of a table for people, a line each, with their use where that is decided.
 ///
 /// # Panics
-/// If there is not one use for each account.
+/// Panics if there is not one use for each account.
 ///
 /// # Example
 /// ```

@@ -151,7 +151,7 @@ pub fn labels<'a>(ids: &'a [String], model: &Model) -> Table<'a> {
         .numbers("probability", model.probabilities.clone())
 }
 
-/// A row for each cluster, by falling weight: `clusters.csv`.
+/// A row for each cluster, by decreasing weight: `clusters.csv`.
 pub fn clusters(ids: &[String], model: &Model) -> Table<'static> {
     let found = &model.clusters;
     let numbers = |of: fn(&Cluster) -> f64| found.iter().map(of).collect();

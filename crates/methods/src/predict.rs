@@ -10,7 +10,7 @@ use lehr_mining::vector::{Assignment, Centroids};
 use crate::numbers::named_rows;
 use crate::{Learnt, ModelFile, Table, UNLABELLED, gtm, mixture};
 
-/// Why a model says nothing of rows.
+/// The reason why a model says nothing of rows.
 #[derive(Debug)]
 pub enum Refusal {
     /// The rows are not of its kind.
@@ -20,7 +20,7 @@ pub enum Refusal {
         /// The input that was given.
         found: String,
     },
-    /// They are, and cannot be meant.
+    /// They exist, and are invalid.
     Data(lehr_data::Error),
     /// The method refuses them.
     Mining(lehr_mining::Error),
@@ -56,7 +56,7 @@ const FARTHEST: f64 = 1e140;
 /// The meaning of a row's distance from its centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distance {
-    /// As the columns are.
+    /// Like the columns.
     Straight,
     /// Through the Earth, and shown along the surface.
     Chord,
@@ -95,7 +95,7 @@ impl Predicted {
     /// For rows of bits. Only models of clusters with columns as they are can label them.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another model, and for another number of bits.
+    /// Returns [`Refusal::Unsuited`] for another model, and for another number of bits.
     pub fn of_bits(model: &ModelFile, rows: &Fingerprints, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: String, found: String| Refusal::Unsuited { expected, found };
         let Learnt::Clusters(centroids) = &model.model else {
@@ -113,11 +113,12 @@ impl Predicted {
         Ok(Prediction::Clusters(centroids.assign(rows)?, distance, all).into())
     }
 
-    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns that
-    /// they do not come to are 0 in all rows. If unused columns were left out of the model, its centres are 0 there.
+    /// For sparse rows. Only models of clusters with columns that were not shifted can label them. The columns beyond
+    /// theirs are 0 in all rows. If unused columns were left out of the model, its centres are 0 there.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last of a model that has all.
+    /// Returns [`Refusal::Unsuited`] for another model; [`Refusal::Data`] for columns beyond the last of a model that
+    /// has all.
     pub fn of_sparse(model: &ModelFile, rows: Sparse, memberships: bool) -> Result<Self, Refusal> {
         let bad = |expected: &str| Refusal::Unsuited { expected: expected.into(), found: "sparse rows".into() };
         let Learnt::Clusters(centroids) = &model.model else { return Err(bad("a table of the model's columns")) };
@@ -144,8 +145,8 @@ impl Predicted {
     /// For rows of numbers in the model's columns, as they are in the table.
     ///
     /// # Errors
-    /// [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for positions
-    /// that are not in degrees.
+    /// Returns [`Refusal::Unsuited`] for another number of columns, and for a model of bits; [`Refusal::Data`] for
+    /// positions that are not in degrees.
     pub fn of_points(model: &ModelFile, points: &Points, memberships: bool) -> Result<Self, Refusal> {
         if matches!(&model.model, Learnt::Clusters(centroids) if centroids.is_bernoulli()) {
             let expected = "rows of bits, as --cost bernoulli takes".into();
@@ -161,11 +162,11 @@ impl Predicted {
         Ok(Self::of(model, values, memberships)?.into())
     }
 
-    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets what the
-    /// model expects of a row that nobody has seen: the heaviest component, the middle of the map.
+    /// For rows in which values may be missing. Clusters say nothing of those. A row without any value gets the model's
+    /// expectation for an unknown row: the heaviest component, the middle of the map.
     ///
     /// # Errors
-    /// As for [`of_points`](Self::of_points).
+    /// The same as for [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
         if matches!(model.model, Learnt::Clusters(_)) {
             let expected = "rows without missing cells, of which alone clusters say something".into();
@@ -182,7 +183,7 @@ impl Predicted {
         Ok(Self { said, without_values: Vec::new(), notes })
     }
 
-    /// Of an ordinary table, for a model whose columns were prepared: the result, the names of the rows, and remarks
+    /// For a model with prepared columns, applied to an ordinary table: the result, the names of the rows, and remarks
     /// for their owner. A row without a value in any of the model's columns has no result. Rows are called by the texts
     /// of `id`, or of the column that named the model's rows where the table has it.
     ///
@@ -190,7 +191,7 @@ impl Predicted {
     /// [`Refusal::Data`]: columns that are missing or read differently.
     ///
     /// # Panics
-    /// If the model's columns were not prepared.
+    /// Panics if the model's columns were not prepared.
     pub fn of_table(
         model: &ModelFile,
         table: &DataFrame,
@@ -225,7 +226,7 @@ impl Predicted {
     }
 
     /// Whether a number can hold the square of each value. Densities would be 0 under every component and at every
-    /// node, and the first of those would be taken. Centres are compared by a way of their own.
+    /// node, and the first of those would be chosen. Centres are compared by a way of their own.
     fn has_squares(model: &ModelFile, values: &[f64]) -> Result<(), Refusal> {
         let Some(place) = values.iter().position(|value| value.abs() >= FARTHEST) else { return Ok(()) };
         let (row, column) = (place / model.columns.len(), place % model.columns.len());
@@ -236,7 +237,7 @@ impl Predicted {
         Err(Refusal::Unsuited { expected, found })
     }
 
-    /// `values`: row after row as the model wants them, NaN where a cell is missing.
+    /// `values`: row after row in the form of the model, NaN where a cell is missing.
     fn of(model: &ModelFile, values: Vec<f64>, memberships: bool) -> Result<Prediction, Refusal> {
         if !matches!(model.model, Learnt::Clusters(_)) {
             Self::has_squares(model, &values)?;
@@ -269,9 +270,9 @@ impl Predicted {
 
     /// A line for each row: its cluster or component and how surely, or its place on a map.
     ///
-    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 where none is within the
+    /// The columns of the table. For clusters they are `id`, `cluster` (the nearest, or -1 if none is within the
     /// outlier radius), `probability` and `distance`. The distance is to the centre, as spreads are in `centers.csv`;
-    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were asked for.
+    /// by likelihood it is `cost`. The memberships in all clusters follow, if they were requested.
     pub fn table<'a>(&'a self, ids: Option<&'a [String]>) -> Table<'a> {
         let table = match &self.said {
             Prediction::Places(places) => gtm::places(ids, places),
@@ -304,7 +305,7 @@ impl From<Prediction> for Predicted {
 }
 
 impl Prediction {
-    /// Takes back what is said of some rows.
+    /// Removes the results of some rows.
     fn take_back(&mut self, rows: &[usize]) {
         let numbers = |values: &mut [f64], width: usize| {
             rows.iter().for_each(|row| values[row * width..][..width].fill(f64::NAN));

@@ -1,5 +1,5 @@
-//! Rows of an ordinary table, prepared. These are the chosen columns as a method compares them, and the table that they
-//! came from, which explains the clusters.
+//! Rows of an ordinary table, prepared. The chosen columns in the form in which a method compares them, and their
+//! source table, which explains the clusters.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};
@@ -15,7 +15,7 @@ use crate::rows::Rows;
 /// Rows that a warning names.
 const NAMED_MAX: usize = 10;
 
-/// Which columns of a table have the names and the weights of rows.
+/// The table columns that hold the names and the weights of rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Keys<'a> {
     /// The column of identifiers.
@@ -59,7 +59,7 @@ impl Described {
     /// Decides their use.
     ///
     /// # Errors
-    /// Those of [`Preparation::new`].
+    /// The errors of [`Preparation::new`].
     pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
         let Self { mut frame, mut accounts, reserved } = self;
         let wishes = Wishes { reserved, ..wishes.clone() };
@@ -99,10 +99,10 @@ impl Decided {
         account_text(&self.accounts, Some(&self.preparation.uses))
     }
 
-    /// The rows as a method takes them; `sets_aside` if rows that lie alone get the weight 0.
+    /// The rows as a method takes them; `sets_aside` if isolated rows get the weight 0.
     ///
     /// # Errors
-    /// Those of [`Preparation::apply`]; weights and identifiers that are none.
+    /// The errors of [`Preparation::apply`]; weights and identifiers that are none.
     pub fn rows(self, keys: Keys<'_>, sets_aside: bool) -> Result<Rows, Error> {
         let Self { frame, accounts, preparation } = self;
         let mut notes = frame.notes().to_vec();

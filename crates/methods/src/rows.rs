@@ -1,4 +1,4 @@
-//! The rows of a table as a method takes them, and the way back to the columns that a person knows.
+//! The rows of a table as a method takes them, and the way back to the user's columns.
 //!
 //! A method sees points and squared distances, nothing else. Here a table becomes those points: positions on the sphere
 //! in km, or scaled columns. Centres, spreads and temperatures become values in the units of the table.
@@ -37,8 +37,8 @@ impl Frame {
     }
 }
 
-/// Warnings about a table of numbers, for an owner who wants to trust its distances. `is_plain` if its columns are
-/// taken as they are.
+/// Warnings about a table of numbers, for an owner who should trust its distances. `is_plain` if its columns are taken
+/// unchanged.
 pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     let spreads = Spreads::of(table);
     let mut warnings = told(table, table.left_out(), is_plain, spreads.differ(), counts_rows(table));
@@ -127,7 +127,7 @@ pub struct Rows {
     gaps: Option<Incomplete>,
     /// Columns of the table that are no points.
     left_out: Vec<LeftOut>,
-    /// Notes on rows with gaps, by the cells that are there: spreads that differ, and a column that counts the rows.
+    /// Notes on rows with gaps, by the cells that are present: spreads that differ, and a column that counts the rows.
     told_of_gaps: Option<[Option<String>; 2]>,
     /// The table that they were prepared from.
     origin: Option<Box<Origin>>,
@@ -148,7 +148,7 @@ impl Rows {
     /// Turns `table` into the points of `frame`.
     ///
     /// # Errors
-    /// If coordinates are not degrees, with row and column.
+    /// Fails if coordinates are not degrees, with row and column.
     pub fn new(table: Points, frame: Frame) -> Result<Self, Error> {
         let (clustered, kind) = match frame {
             Frame::Sphere => (Some(geography::on_sphere(&table)?), Kind::Sphere),
@@ -168,8 +168,8 @@ impl Rows {
         Self::plain(Table::Bits(rows, columns), Kind::Plain)
     }
 
-    /// Sparse rows without columns that none has a value in, if these are most of all; with any scale, each column is
-    /// divided by its standard deviation.
+    /// Sparse rows without the columns that are 0 in all rows, if these are most of all columns. With any scale, each
+    /// column is divided by its standard deviation.
     pub fn of_sparse(rows: Sparse, scale: Scale) -> Self {
         let rows = rows.without_unused();
         let columns = (0..rows.dimension()).map(|column| rows.column_name(column)).collect();
@@ -195,7 +195,7 @@ impl Rows {
         Rows { clustered, gaps, origin, ..Self::plain(Table::Numbers(table), Kind::Prepared) }
     }
 
-    /// Positions on the sphere, in km, whose longitude and latitude nobody asks for: of a process that computes for
+    /// Positions on the sphere, in km, without warnings about longitude and latitude: for a process that computes for
     /// another.
     pub fn positions(points: Points) -> Self {
         Self::plain(Table::Numbers(points), Kind::Sphere)
@@ -220,11 +220,11 @@ impl Rows {
         DataFrame::new(table.name(), columns.collect()).ok().map(Cow::Owned)
     }
 
-    /// A table with a line for each row, and the columns that were read behind its own. A column that is called as one
+    /// A table with a line for each row, and the columns that were read behind its own. A column with the name of one
     /// of its own is called `input.` and that name. Rows of bits and sparse rows have no columns to show.
     ///
     /// # Panics
-    /// If the table has another number of rows.
+    /// Panics if the table has another number of rows.
     pub fn append_to<'a>(&'a self, table: ResultTable<'a>) -> ResultTable<'a> {
         let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
         let named = |name: &str| {
@@ -258,7 +258,7 @@ impl Rows {
     /// place of a missing value. A method that can handle missing values takes [`Rows::input`].
     ///
     /// # Errors
-    /// If the mean of a column cannot be held by a number.
+    /// Fails if the mean of a column cannot be held by a number.
     pub fn with_gaps(rows: Incomplete, scale: Scale) -> Result<Self, Error> {
         let dimension = rows.dimension();
         let mut values = rows.values().to_vec();
@@ -292,7 +292,7 @@ impl Rows {
     /// The rows as they were read, for code that takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits and sparse rows.
+    /// Panics for rows of bits and sparse rows.
     pub fn table(&self) -> &Points {
         match &self.table {
             Table::Numbers(points) => points,
@@ -305,7 +305,7 @@ impl Rows {
     /// The rows as they are clustered, for code that takes tables of numbers only.
     ///
     /// # Panics
-    /// For rows of bits and sparse rows.
+    /// Panics for rows of bits and sparse rows.
     pub fn points(&self) -> &Points {
         self.clustered.as_ref().unwrap_or_else(|| self.table())
     }
@@ -328,7 +328,7 @@ impl Rows {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.read_rows().len()
     }
@@ -348,7 +348,7 @@ impl Rows {
         }
     }
 
-    /// The columns that nobody chose and that are none of numbers.
+    /// The non-numeric columns that the user did not choose.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
@@ -380,7 +380,7 @@ impl Rows {
         }
     }
 
-    /// How many rows have weight 0 and influence nothing.
+    /// The number of rows that have weight 0 and influence nothing.
     pub fn of_weight_zero(&self) -> usize {
         self.weights().map_or(0, |weights| weights.iter().filter(|&&weight| weight == 0.0).count())
     }
@@ -395,8 +395,8 @@ impl Rows {
         if let Table::Sparse(rows, _) = &self.table { Some(rows) } else { None }
     }
 
-    /// Whether there are so many columns, each saying so little, as with bits and sparse rows. Clusters are then
-    /// described by their marks.
+    /// Whether there are this many columns with as little information each, as with bits and sparse rows. Clusters are
+    /// then described by their marks.
     pub fn has_many_columns(&self) -> bool {
         self.are_bits() || self.sparse().is_some()
     }
@@ -411,7 +411,7 @@ impl Rows {
         matches!(self.kind, Kind::Scaled(_) | Kind::Prepared)
     }
 
-    /// Warnings about such a table, for an owner who wants to trust its distances.
+    /// Warnings about such a table, for an owner who should trust its distances.
     pub fn warnings(&self) -> Vec<String> {
         // Bits have one scale, columns of sparse rows as many as there are rare ones; neither count rows.
         let table = match &self.table {
@@ -498,7 +498,7 @@ impl Rows {
         }
     }
 
-    /// The unit of distances for people: `km`, or nothing where the columns have none that we know.
+    /// The unit of distances for people: `km`, or nothing if the columns have none that we know.
     pub fn unit(&self) -> &'static str {
         if self.is_sphere() { "km" } else { "" }
     }

@@ -36,7 +36,7 @@ impl Sections {
     /// Adds a section.
     ///
     /// # Panics
-    /// If the value is no JSON (a map whose keys are no text): a mistake in the code.
+    /// Panics if the value is no JSON (a map whose keys are no text): a mistake in the code.
     pub fn add<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> &mut Self {
         self.members.push((name, serde_json::to_string_pretty(value).expect("a section is JSON")));
         self

@@ -34,7 +34,7 @@ pub struct Stream {
 
 struct Rest {
     source: Box<dyn Source>,
-    /// Until it is asked for.
+    /// Until it is requested.
     sample: Option<Points>,
 }
 
@@ -45,10 +45,10 @@ impl fmt::Debug for Stream {
 }
 
 impl Stream {
-    /// Reads the sample, so many rows; nothing if there are none. Columns are scaled as the sample says.
+    /// Reads the sample; nothing if there are no rows. Columns are scaled as the sample says.
     ///
     /// # Errors
-    /// Those of the source.
+    /// The errors of the source.
     pub fn begin(mut source: Box<dyn Source>, rows: usize, scale: Scale) -> Result<Option<Self>, Error> {
         let Some(sample) = source.next(rows)? else { return Ok(None) };
         Ok(Some(Self {
@@ -65,12 +65,12 @@ impl Stream {
         &self.columns
     }
 
-    /// The columns of the sample that nobody chose and that are none of numbers.
+    /// The non-numeric columns of the sample that the user did not choose.
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Warnings about such rows, for an owner who wants to trust their distances.
+    /// Warnings about such rows, for an owner who should trust their distances.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

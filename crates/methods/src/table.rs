@@ -7,7 +7,7 @@ use std::ops::Range;
 use lehr_data::write::csv;
 use lehr_mining::vector::OUTLIER;
 
-/// The label of a row that has no value at all, of which nothing can be said: an empty cell.
+/// The label of a row without any value: an empty cell.
 pub const UNLABELLED: u32 = u32::MAX - 1;
 
 /// A column of a table of results.
@@ -17,7 +17,7 @@ pub enum Column<'a> {
     Ids {
         /// The identifiers, if the data have some.
         given: Option<&'a [String]>,
-        /// How many rows there are.
+        /// The number of rows.
         rows: usize,
     },
     /// Numbers.
@@ -32,14 +32,14 @@ pub enum Column<'a> {
         /// Whether rows may be in no cluster.
         may_be_none: bool,
     },
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Counts(Vec<u64>),
     /// Text.
     Texts(Vec<String>),
 }
 
 impl Column<'_> {
-    /// How many values there are.
+    /// The number of values.
     pub fn len(&self) -> usize {
         match self {
             Self::Ids { rows, .. } => *rows,
@@ -51,7 +51,7 @@ impl Column<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -70,7 +70,7 @@ impl Column<'_> {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table<'a> {
-    /// The name of the table: the file's name without its ending, the output's name in a service.
+    /// The name of the table: the file's name without its extension, the output's name in a service.
     pub name: &'static str,
     /// The columns by name.
     pub columns: Vec<(String, Column<'a>)>,
@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
         self.with(name, Column::Numbers(values.into()))
     }
 
-    /// Adds a column of numbers that stand elsewhere.
+    /// Adds a column of numbers stored elsewhere.
     pub fn borrowed(self, name: impl Into<String>, values: &'a [f64]) -> Self {
         self.with(name, Column::Numbers(values.into()))
     }
@@ -124,12 +124,12 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |(_, column)| column.len())
     }
 
-    /// The identifiers of the rows, if it has a column of them; they are the rows' numbers where none are given.
+    /// The identifiers of the rows, if it has a column of them; otherwise the rows' numbers.
     pub fn row_ids(&self) -> Option<Option<&'a [String]>> {
         self.columns
             .iter()
@@ -140,10 +140,10 @@ impl<'a> Table<'a> {
     /// buffered.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     ///
     /// # Panics
-    /// If the columns differ in length.
+    /// Panics if the columns differ in length.
     pub fn write_csv(&self, mut out: impl Write) -> io::Result<()> {
         let rows = self.rows();
         assert!(self.columns.iter().all(|(_, column)| column.len() == rows), "columns of one length");
@@ -154,7 +154,7 @@ impl<'a> Table<'a> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     pub fn write_head(&self, out: impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         csv::Table::new(out, &names).map(|_| ())
@@ -163,10 +163,10 @@ impl<'a> Table<'a> {
     /// Writes the rows of a range, whose identifiers are those given: one for each of the range, or their numbers.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// The errors of `out`.
     ///
     /// # Panics
-    /// If there are not so many rows, or identifiers.
+    /// Panics if there are fewer rows, or identifiers.
     pub fn write_rows(&self, out: impl Write, rows: Range<usize>, ids: Option<&[String]>) -> io::Result<()> {
         let mut table = csv::Table::rows(out, self.columns.len());
         let first = rows.start;
@@ -192,7 +192,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// A label as results have it: the number of a cluster, -1 for none, nothing if nothing is known of the row.
+/// A label in results: the number of a cluster, -1 for none, nothing if the row is unknown.
 pub fn shown_label(label: u32) -> Option<i64> {
     match label {
         OUTLIER => Some(-1),

@@ -1,4 +1,4 @@
-//! How far two labellings of the same items agree: found clusters beside known classes.
+//! The agreement of two labellings of the same items: found clusters beside known classes.
 //!
 //! Numbers of clusters do not mean anything, so labels are not compared; pairs of items are. The adjusted Rand index
 //! (Hubert and Arabie 1985) is the share of pairs that both labellings join or both keep apart, corrected for chance.
@@ -15,8 +15,8 @@ pub struct Agreement {
     pub classes: usize,
     /// clusters x classes: how many items have both labels.
     pub counts: Vec<u64>,
-    /// Hubert and Arabie's index: 1 at most, about 0 by chance. Where both labellings leave no choice (all in one
-    /// cluster, each item alone), 1.
+    /// Hubert and Arabie's index: 1 at most, about 0 by chance. If both labellings leave no choice (all in one cluster,
+    /// each item alone), 1.
     pub adjusted_rand: f64,
 }
 
@@ -26,7 +26,7 @@ impl Agreement {
     /// Cost: one pass, and clusters x classes numbers.
     ///
     /// # Panics
-    /// If they are not of the same number of items.
+    /// Panics if they are not of the same number of items.
     ///
     /// # Example
     /// ```

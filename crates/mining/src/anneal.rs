@@ -1,20 +1,21 @@
 //! The annealing loop: at each temperature to a fixed point, divide unstable clusters, cool, repeat.
 //!
 //! Every annealed method is a `System` to this loop. It has components that can be relaxed at a temperature. The loop
-//! asks how stable each of them is, and tells it to divide or merge them. The loop decides when, never how; it knows
-//! neither rows nor ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole family.
+//! queries the stability of each of them, and tells it to divide or merge them. The loop decides when, never how; it
+//! does not know rows or ranks. Paper 004 section 7 and `docs/design/annealing.md` say why one loop serves the whole
+//! family.
 //!
-//! The policy has three rules. Components that have come together are merged *before*
-//! stability is asked, or copies would fill up the number allowed. After a division the temperature stays until nothing
-//! more divides. And temperatures never jump past the next transition.
+//! The policy has three rules. Coinciding components are merged *before* stability is computed, because copies would
+//! fill up the allowed number. After a division the temperature stays until nothing more divides. And temperatures
+//! never jump past the next transition.
 //!
-//! All methods tell an [`Observer`] how far they are, in [`figures`](Progress::figures) by name:
+//! All methods report to an [`Observer`] their progress, with [`figures`](Progress::figures) by name:
 //!
 //! | method | figures |
 //! | --- | --- |
 //! | [`vector`](crate::vector), [`pairwise`](crate::pairwise) | `clusters`, `sweeps`; while annealing and hardening `temperature` (where it is above 0) and `free_energy` |
 //! | [`kmeans`](crate::kmeans) | `clusters`, `sweeps`, `starts` (those finished), `mean_cost` |
-//! | [`minibatch`](crate::minibatch) | those of [`vector`](crate::vector) in stages `sample: ...`, whose share of the stream nobody knows; then `batches`, `clusters`, `sweeps`, `mean_cost` |
+//! | [`minibatch`](crate::minibatch) | those of [`vector`](crate::vector) in stages `sample: ...`, whose share of the stream is unknown; then `batches`, `clusters`, `sweeps`, `mean_cost` |
 //! | [`mixture`](crate::mixture) | `components`, `sweeps`; while clustering `temperature`, while fitting `log_likelihood` |
 //! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` where the map began as that |
 //! | [`smacof`](crate::smacof) | `start`, `iteration`, `stress`, `temperature` (where it is above 0) |
@@ -96,7 +97,7 @@ pub(crate) struct Measured {
 
 /// A model that can be annealed.
 pub(crate) trait System: Send {
-    /// How many components there are.
+    /// The number of components.
     fn components(&self) -> usize;
     /// Iterates to a fixed point at a temperature: squared moves at most `tolerance` times the temperature.
     fn relax(
@@ -105,7 +106,7 @@ pub(crate) trait System: Send {
         temperature: f64,
         tolerance: f64,
     ) -> impl Future<Output = Result<Relaxed, Error>> + Send;
-    /// Measures the system where it is, and how stable each component is.
+    /// Measures the present system, and the stability of each component.
     fn measure(
         &mut self,
         rounds: &mut dyn Rounds,

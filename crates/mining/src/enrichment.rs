@@ -1,5 +1,5 @@
-//! How active items are spread over clusters: how many each has, how much more frequent they are there, and how likely
-//! by chance.
+//! The spread of active items over clusters: their number in each, their enrichment there, and its probability by
+//! chance.
 //!
 //! A screen is clustered to find clusters rich in active compounds: test the inactive and untested compounds in such a
 //! cluster next. A small cluster may be rich by chance; the hypergeometric tail says how likely that is.
@@ -13,9 +13,9 @@ pub struct Share {
     pub items: u64,
     /// The active ones among them.
     pub active: u64,
-    /// How many times as frequent active items are in it as in all; 0 where there are none at all.
+    /// The number of times as frequent active items are in it as in all; 0 where none at all.
     pub factor: f64,
-    /// The probability of so many or more among as many items drawn at random.
+    /// The probability of at least this many among as many items drawn at random.
     pub chance: f64,
 }
 
@@ -39,7 +39,7 @@ impl Enrichment {
     /// Cost: one pass, and for each cluster as many terms as it may have active items.
     ///
     /// # Panics
-    /// If a label is not below `clusters`.
+    /// Panics if a label is not below `clusters`.
     ///
     /// # Example
     /// ```
@@ -70,7 +70,7 @@ impl Enrichment {
     }
 
     /// The share of active items in an active item's cluster, on average over the active items. It is the overall share
-    /// of active items if clusters say nothing, 1 if they keep the active apart, and 0 if none is active.
+    /// of active items if clusters are uninformative, 1 if they separate the active ones, and 0 if none is active.
     pub fn purity(&self) -> f64 {
         let share =
             |of: &Share| if of.items > 0 { of.active as f64 * (of.active as f64 / of.items as f64) } else { 0.0 };

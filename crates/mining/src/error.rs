@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why a method has no result.
+/// The reason why a method has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -16,12 +16,12 @@ pub enum Error {
         /// The value given.
         found: String,
     },
-    /// More clusters than rows were asked for: ask for fewer.
+    /// More clusters than rows were requested: ask for fewer.
     #[error(
         "{clusters} clusters were asked for, but there are only {points} rows with a weight above 0: ask for {points} or fewer"
     )]
     TooManyClusters {
-        /// Clusters asked for.
+        /// The requested number of clusters.
         clusters: usize,
         /// Rows there are.
         points: usize,
@@ -49,7 +49,7 @@ pub enum Error {
         listed(sizes, *parts)
     )]
     Disconnected {
-        /// How many parts there are.
+        /// The number of parts.
         parts: usize,
         /// The items in each, the largest first; the first ten.
         sizes: Vec<usize>,
@@ -57,7 +57,7 @@ pub enum Error {
     /// Items that no pair says anything about: leave them out, or give them values.
     #[error("{count} of the items have no dissimilarity to any item of weight above 0: {} (counted from 0); leave them out, or give values to their pairs", listed(first, *count))]
     Unrelated {
-        /// How many there are.
+        /// The number of them.
         count: usize,
         /// The first ten, counted from 0.
         first: Vec<usize>,
@@ -67,7 +67,7 @@ pub enum Error {
         "{pairs} pairs have no dissimilarity: expected one for every pair; give them values, or use pairwise annealing (lehr pairwise, PairwiseClustering), which takes missing pairs"
     )]
     Incomplete {
-        /// How many there are.
+        /// The number of them.
         pairs: u64,
     },
     /// Columns without a width: a density along them would be infinite. Leave them out.
@@ -76,7 +76,7 @@ pub enum Error {
         named(first, *count)
     )]
     Constant {
-        /// How many there are.
+        /// The number of them.
         count: usize,
         /// The names of the first ten.
         first: Vec<String>,
@@ -87,7 +87,7 @@ pub enum Error {
         named(first, *count)
     )]
     Unobserved {
-        /// How many there are.
+        /// The number of them.
         count: usize,
         /// The names of the first ten.
         first: Vec<String>,
@@ -110,7 +110,7 @@ pub enum Error {
     Collapsed {
         /// Counted from 0.
         component: usize,
-        /// How many there were.
+        /// Their number.
         components: usize,
     },
     /// Most of the weight is outside the outlier radius, so the clusters would be of the few rows that are left: take a
@@ -135,12 +135,12 @@ pub enum Error {
         what: String,
         /// About how many bytes.
         bytes: u64,
-        /// How many there are.
+        /// The number of them.
         available: u64,
         /// A hint at a cure.
         cure: &'static str,
     },
-    /// The observer said stop; it was handed the checkpoint just before.
+    /// The observer asked it to stop; it was handed the checkpoint just before.
     #[error("stopped")]
     Stopped,
     /// The checkpoint was written for other data: resume with those data, or start again from the beginning.
@@ -166,7 +166,7 @@ pub enum Error {
     CheckpointDamaged {
         /// The file.
         path: PathBuf,
-        /// Why the file is refused.
+        /// The reason why the file is refused.
         reason: String,
     },
     /// A file could not be read or written.

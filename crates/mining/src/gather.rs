@@ -3,7 +3,7 @@
 //!
 //! Totals of a round are small and go through the reduction tree. Numbers of each row are not, so that a leaf writes
 //! its own into a cell. Every loop copies all cells once the round is over. Cells have two sides, used in turn. A loop
-//! that is already in the next round writes the other side. Nobody is two rounds ahead, because a round ends when all
+//! that is already in the next round writes the other side. No rank is two rounds ahead, because a round ends when all
 //! leaves have been mapped.
 
 use crate::Error;
@@ -14,12 +14,12 @@ pub(crate) struct Gather {
     cells: LeafCells<[Vec<f64>; 2]>,
 }
 
-/// Which side is used: one of it in each loop, moved on by every gathering.
+/// The side in use: one of it in each loop, moved on by every gathering.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Side(usize);
 
 impl Gather {
-    /// Room for the rows of so many items.
+    /// Memory for the rows of this many items.
     pub fn new(items: usize) -> Self {
         Self { cells: LeafCells::new(Partition::new(items, 1).leaves(), |_| Default::default()) }
     }
@@ -37,7 +37,7 @@ impl Gather {
     /// After the round: all rows' numbers in order, and the other side's turn.
     ///
     /// # Errors
-    /// Those of the ranks.
+    /// The errors of the ranks.
     pub async fn collect(&self, rounds: &mut dyn Rounds, turn: &mut Side, all: &mut Vec<f64>) -> Result<(), Error> {
         let side = turn.0;
         let write = |sides: &[Vec<f64>; 2], bytes: &mut Vec<u8>| {

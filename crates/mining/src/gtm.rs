@@ -1,11 +1,11 @@
 //! Generative topographic mapping (GTM) shows rows on a line, a plane or a cube that is stretched through their space.
 //! Its density says how well they are represented.
 //!
-//! It is a mixture of Gaussians of one width whose means lie on a smooth sheet. The sheet's nodes are the components,
+//! It is a mixture of Gaussians of one width whose means are on a smooth sheet. The sheet's nodes are the components,
 //! and Bayes' rule says where on it a row came from. Paper 004, section 7, has it among the methods that annealing
 //! serves. `docs/design/gtm.md` says how it is annealed so that it seldom folds, and why it also begins as a plane.
-//! [`fit`] does it all; [`Map::project`] places rows that come later, and [`critical_temperature`] is the temperature
-//! below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
+//! [`fit`] runs all of it; [`Map::project`] places rows that come later, and [`critical_temperature`] is the
+//! temperature below which a collapsed map begins to unfold. Rows may have missing cells ([`Input`]).
 
 mod basis;
 mod e_step;
@@ -54,9 +54,9 @@ impl Resumable for Parameters {
 /// Fits a map.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]. [`Error::Constant`] if no column varies, [`Error::Unobserved`], [`Error::TooFar`],
-/// [`Error::TooNear`], [`Error::TooManyPoints`]. [`Error::Data`] for faults of weights given with
-/// [`Input::with_weights`]. [`Error::Stopped`] if the observer asked for it (it has the checkpoint then).
+/// The errors of [`Parameters::check`]. Returns [`Error::Constant`] if no column varies, [`Error::Unobserved`],
+/// [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`]. Returns [`Error::Data`] for faults of weights given
+/// with [`Input::with_weights`]. Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -74,7 +74,7 @@ impl Resumable for Parameters {
 ///
 /// Cost: some thirty temperatures of ten to a hundred passes, and up to some hundreds from the plane. Each pass is 2 N
 /// x K x D multiply-adds and N x K exponentials, and K x M² for the sheet. With missing cells the sheet costs K x M² x
-/// D. Memory: the rows and two copies of them, a third with missing cells. Of points in a file
+/// D. Memory: the rows and two copies of them, a third with missing cells. If the points are in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copies are in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
@@ -90,7 +90,7 @@ pub fn fit<'a>(
 /// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -109,7 +109,7 @@ pub fn resume<'a>(
 /// part of an unfolding that the regularised sheet lets through. At most the number of columns.
 ///
 /// # Errors
-/// As for [`fit`].
+/// The same as for [`fit`].
 ///
 /// # Example
 /// ```

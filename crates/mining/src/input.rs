@@ -75,22 +75,22 @@ impl<'a> Input<'a> {
         self
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.values.len() / self.columns.len()
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.columns.len()
     }
 
-    /// How many cells are missing.
+    /// The number of cells that are missing.
     pub fn missing(&self) -> usize {
         self.missing
     }
 
-    /// A number that tells these rows from others.
+    /// A number that identifies these rows.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -116,10 +116,10 @@ impl<'a> Input<'a> {
         RowMajor::new(self.values, self.columns.len()).row(index)
     }
 
-    /// The rows with gaps filled by their column's mean over the values that are there, in rows of positive weight.
+    /// The rows with gaps filled by their column's mean over the values that are present, in rows of positive weight.
     ///
     /// # Errors
-    /// [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.
+    /// Returns [`Error::Unobserved`] if a column has no cell in them; [`Error::Data`] for faults of the weights.
     pub(crate) fn filled(&self) -> Result<Cow<'a, Points>, Error> {
         if let Some(points) = self.points {
             return Ok(Cow::Borrowed(points));

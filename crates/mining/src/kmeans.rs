@@ -40,9 +40,9 @@ impl Resumable for Parameters {
 /// Clusters points by k-means.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]. [`Error::Parameter`] for given centres that are at least 1e9 times as far from the
-/// points as those are apart. [`Error::TooFar`]; [`Error::Stopped`] if the observer asked for it (it has the checkpoint
-/// then).
+/// The errors of [`Parameters::check`]. Returns [`Error::Parameter`] for given centres that are at least 1e9 times as
+/// far from the points as those are apart. [`Error::TooFar`]; [`Error::Stopped`] if the observer requested it (it has
+/// the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -58,7 +58,7 @@ impl Resumable for Parameters {
 ///
 /// Cost: a start takes K x (2 + ln K) passes of N x D operations for its centres, then its iterations. An iteration
 /// takes at most N x K x D operations. In up to 16 dimensions it takes far fewer once most centres stop moving. Memory:
-/// the points, and a copy of them in the precision asked for; where those are in a file, so is the copy.
+/// the points, and a copy of them in the precision requested; where those are in a file, so is the copy.
 pub fn cluster<'a>(
     input: impl Into<Input<'a>>,
     parameters: &Parameters,
@@ -73,7 +73,7 @@ pub fn cluster<'a>(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,

@@ -41,11 +41,11 @@ impl Resumable for Parameters {
 /// Clusters items about medoids, so that the weighted sum of dissimilarities of items to the nearest medoid is low. No
 /// swap of a medoid for another item lowers it.
 ///
-/// Items of weight 0 are no medoids and influence nothing; they are labelled all the same.
+/// Items of weight 0 are no medoids and have no influence, but get labels.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];
-/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Incomplete`] if a pair has no dissimilarity; [`Error::TooFar`];
+/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -77,7 +77,7 @@ pub fn cluster(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

@@ -3,7 +3,7 @@
 //! | you have | use |
 //! | --- | --- |
 //! | points in a space where distance means something | [`vector::cluster`] |
-//! | the same, and you want the baseline that everybody knows | [`kmeans::cluster`] |
+//! | the same, and you want a well-known baseline | [`kmeans::cluster`] |
 //! | a stream of rows that can be read only once, and an approximation of the same is enough | [`minibatch::cluster`] |
 //! | groups of different widths, shapes and densities, perhaps rows with missing values, and you want likelihoods | [`mixture::fit`] |
 //! | rows of many columns, perhaps with missing values, and you want to see them | [`gtm::fit`] |

@@ -10,8 +10,8 @@
 //! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
 //! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres of an array's |
 //!
-//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Nothing here
-//! knows temperatures but those of labels.
+//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Only the labels'
+//! probabilities depend on a temperature here.
 
 mod centers;
 mod centroids;

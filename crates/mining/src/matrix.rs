@@ -1,9 +1,9 @@
 //! Dissimilarities as methods read them: whole rows, as compact as they came, in a unit in which the largest is
 //! about one.
 //!
-//! A full matrix is read where it is. Of a condensed one the rows are written out once, because a pass reads whole
-//! rows. The other half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half
-//! the memory saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
+//! A full matrix is read where it is. A condensed matrix is expanded once, because a pass reads whole rows. The other
+//! half of the matrix belongs to other ranks, and sending partial sums back would cost as much as half the memory
+//! saves. Numbers of 64 bits are worked on in 64 bits, those of 32 and 16 in 32, with sums in 64.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -137,7 +137,7 @@ impl<T: Real> Matrix<'_, T> {
     /// Weights of pairs, 0 where they or the dissimilarities of `of` are missing, in the same precision.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if they are not those of as many items, or all are 0.
+    /// Returns [`Error::Parameter`] if their number differs from that of the items, or all are 0.
     pub fn weights<'b>(from: &Dissimilarities, of: &Matrix<'_, T>) -> Result<Matrix<'b, T>, Error> {
         let wrong = |expected, found| Err(Error::Parameter { name: "pair_weights", expected, found });
         let items = from.items();
@@ -158,11 +158,11 @@ impl<T: Real> Matrix<'_, T> {
 }
 
 /// The rule of all methods of dissimilarities where pairs are missing: a chain of pairs must tie each item to all
-/// others. Otherwise the position of one part beside another would be chance. Items of weight 0 need one pair with an
-/// item that has weight.
+/// others. Otherwise the relative position of the parts would be chance. Items of weight 0 need one pair with an item
+/// that has weight.
 ///
 /// # Errors
-/// [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
+/// Returns [`Error::Unrelated`] with items that have no pair at all, [`Error::Disconnected`].
 pub(crate) fn check_tied(
     weights: &[f64],
     fixed: impl Iterator<Item = usize>,
@@ -206,7 +206,7 @@ pub(crate) fn check_tied(
     Err(Error::Disconnected { parts, sizes: sizes.into_iter().take(10).collect() })
 }
 
-/// Numbers row after row: as they stand, or copied to both sides of the diagonal.
+/// Numbers row after row: unchanged, or copied to both sides of the diagonal.
 fn rows<T: Copy + Default>(values: &[T], items: usize, form: Form) -> Cow<'_, [T]> {
     if form == Form::Full {
         return Cow::Borrowed(values);
@@ -263,7 +263,7 @@ fn survey(from: &Dissimilarities) -> Survey {
     survey
 }
 
-/// The least power of two that is at least a number; 1 for 0.
+/// The smallest power of two that is at least a number; 1 for 0.
 fn power_of_two_above(value: f64) -> f64 {
     if value > 0.0 { 2f64.powi(libm::log2(value).ceil().clamp(-1000.0, 1000.0) as i32) } else { 1.0 }
 }
@@ -272,7 +272,7 @@ fn power_of_two_above(value: f64) -> f64 {
 /// about 1.
 ///
 /// # Errors
-/// [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
+/// Returns [`Error::Parameter`] if there are not as many as items, one is negative or no number, or all are 0.
 pub(crate) fn item_weights(weights: Option<&[f64]>, items: usize) -> Result<(Vec<f64>, f64), Error> {
     let Some(weights) = weights else { return Ok((vec![1.0; items], 1.0)) };
     let wrong = |expected, found: String| Err(Error::Parameter { name: "weights", expected, found });

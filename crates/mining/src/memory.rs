@@ -1,22 +1,22 @@
-//! The memory that a run takes beside its rows, compared with the machine's before anything is computed.
+//! The memory that a run takes in addition to its rows, compared with the machine's before the computation.
 //!
 //! Readers see that rows fit. The data made from them may be far larger. Centres are not sparse, matrices grow with the
 //! square of the items, and covariances with the square of the columns. The figures are estimates from measured runs.
-//! They are looked at only where they are large, so that small runs ask the system nothing.
+//! They are examined only if they are large, so that small runs make no system call for it.
 
 use lehr_data::memory::available;
 
 use crate::Error;
 
-/// Runs that take less than this are not looked at.
+/// Runs that take less than this are ignored.
 const SMALL: f64 = (64u32 << 20) as f64;
 /// Bytes of a number.
 const NUMBER: f64 = 8.0;
-/// How many copies of the centres of sparse rows a rank has at once in k-means (measured).
+/// The number of copies of the centres of sparse rows that a rank has at once in k-means (measured).
 const OF_KMEANS: f64 = 15.0;
 /// The same in annealing.
 const OF_ANNEALING: f64 = 60.0;
-/// Of rows that are not sparse a rank has a part of these copies, as long as leaves are small.
+/// For rows that are not sparse a rank has a part of these copies, as long as leaves are small.
 const SHARE_OF_NUMBERS: f64 = 0.25;
 
 /// The memory that a run takes, in bytes, and how messages describe it.
@@ -65,16 +65,16 @@ impl Need {
         Self { bytes, what: What::Map { nodes, functions, columns } }
     }
 
-    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of so many
+    /// The need for the whole rows of a matrix that has half of them, or that is made again, with numbers of this many
     /// bytes.
     pub fn of_pairs(items: usize, bytes_each: usize) -> Self {
         Self { bytes: bytes_each as f64 * (items as f64).powi(2), what: What::Pairs { items } }
     }
 
-    /// Whether the machine has so much.
+    /// Whether the machine has that much memory.
     ///
     /// # Errors
-    /// [`Error::Memory`].
+    /// Returns [`Error::Memory`].
     pub fn check(self) -> Result<(), Error> {
         if self.bytes < SMALL { Ok(()) } else { self.held_against(available()) }
     }

@@ -49,16 +49,16 @@ impl Checkpoint {
 
 /// Clusters a stream by mini-batches.
 ///
-/// The source is asked for the rows of the sample, then for those of one batch after the other. Rows of weight 0
-/// influence nothing.
+/// It takes the rows of the sample from the source, then those of one batch after the other. Rows of weight 0 influence
+/// nothing.
 ///
 /// # Errors
-/// Those of [`Parameters::check`], and those of the source. [`Error::TooManyClusters`] if the sample has fewer rows
-/// than clusters are asked for; [`Error::TooFar`]. [`Error::Data`] for a stream without rows, for batches that disagree
-/// in their columns, and for weights whose sum over all batches no number holds. [`Error::Stopped`] if the observer
-/// asked for it. It is asked whenever a batch has been read and, while the sample is clustered, as often as annealing
-/// asks. It has the checkpoint then, except for a stop right after the sample has been read, when there is nothing to
-/// resume from.
+/// The errors of [`Parameters::check`], and those of the source. Returns [`Error::TooManyClusters`] if the sample has
+/// fewer rows than the requested clusters; [`Error::TooFar`]. Returns [`Error::Data`] for a stream without rows, for
+/// batches that disagree in their columns, and for weights whose sum over all batches no number holds. Returns
+/// [`Error::Stopped`] if the observer requested it. It is asked whenever a batch has been read and, while the sample is
+/// clustered, as often as annealing asks. It has the checkpoint then, except for a stop right after the sample has been
+/// read, when there is nothing to resume from.
 ///
 /// # Example
 /// ```
@@ -78,7 +78,7 @@ impl Checkpoint {
 /// ```
 ///
 /// Cost: annealing of the sample; then one pass of N x K x D operations over each batch, fewer in up to 16 dimensions.
-/// Memory: a batch, a copy of it in the precision asked for, and several times K x D numbers, however long the stream
+/// Memory: a batch, a copy of it in the precision requested, and several times K x D numbers, however long the stream
 /// is.
 pub fn cluster(
     source: &mut dyn Source,
@@ -91,10 +91,11 @@ pub fn cluster(
 }
 
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted. The source gives the stream from its
-/// beginning: the earlier part is read again, to see that it is the same, and not gone over.
+/// beginning: the earlier part is read again, to check that it is the same, but not processed again.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the stream does not begin with the batches of the checkpoint; otherwise as for
+/// [`cluster`].
 pub fn resume(
     source: &mut dyn Source,
     checkpoint: Checkpoint,

@@ -1,9 +1,9 @@
 //! Mixtures of Gaussians: rows as draws from a few components, each with a weight, a mean and a covariance.
 //!
 //! Paper 004, section 7, has mixtures among the methods that annealing serves. `docs/design/mixture.md` compares ways
-//! of annealing, and the best one is taken here. First deterministic annealing ([`crate::vector`]) finds clusters,
-//! which needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have
-//! missing cells ([`Input`]). [`fit`] does it all; [`equilibrium`] is EM at one temperature from a given start, and
+//! of annealing; this module uses the best one. First deterministic annealing ([`crate::vector`]) finds clusters, which
+//! needs no lucky start. From their covariances EM then climbs to the top of the likelihood. Rows may have missing
+//! cells ([`Input`]). [`fit`] runs all of it; [`equilibrium`] is EM at one temperature from a given start, and
 //! [`critical_temperature`] the temperature below which one component becomes two.
 
 mod criteria;
@@ -60,10 +60,10 @@ impl Resumable for Parameters {
 /// Fits a mixture of Gaussians.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]. [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`].
-/// [`Error::Data`] for faults of weights given with [`Input::with_weights`]. [`Error::Collapsed`], without
-/// regularisation or where columns depend on each other to the last digits. [`Error::Stopped`] if the observer asked
-/// for it (it has the checkpoint then).
+/// The errors of [`Parameters::check`]. Returns [`Error::Constant`], [`Error::Unobserved`], [`Error::TooFar`] or
+/// [`Error::TooNear`]. Returns [`Error::Data`] for faults of weights given with [`Input::with_weights`].
+/// Returns [`Error::Collapsed`], without regularisation or where columns depend on each other to the last digits.
+/// Returns [`Error::Stopped`] if the observer requested it (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -82,7 +82,7 @@ impl Resumable for Parameters {
 /// Cost: for each number of components that is tried, an annealed clustering ([`vector::cluster`]) and some tens to
 /// hundreds of passes of EM. Each pass is N x K x D (spherical, diagonal) or N x K x D² (tied, full) multiply-adds and
 /// N x K exponentials. With missing cells, tied and full covariances also cost K x D³ for each pattern of them that a
-/// leaf has. Memory: the rows and a copy of them; with missing cells three. Of points in a file
+/// leaf has. Memory: the rows and a copy of them; with missing cells three. If the points are in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder.
 pub fn fit<'a>(
     input: impl Into<Input<'a>>,
@@ -98,7 +98,7 @@ pub fn fit<'a>(
 /// Resumes an interrupted fit, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
+/// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,

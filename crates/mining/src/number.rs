@@ -1,4 +1,4 @@
-//! How many groups rows have, chosen by the valleys between them.
+//! The number of groups in rows, chosen by the valleys between them.
 //!
 //! Rows are given to more cells than there are groups; then cells are merged, two at a time, until one is left. Two
 //! neighbours are separate groups if the density has a valley between them. Their rows are projected on a line, and
@@ -8,7 +8,7 @@
 //!
 //! | file | subject |
 //! | --- | --- |
-//! | `sample.rs` | the rows that are looked at |
+//! | `sample.rs` | the rows that are examined |
 //! | `partition.rs` | cells: centres and the rows nearest to them |
 //! | `valley.rs` | the statistic: two modes against one |
 //! | `separation.rs` | from two cells to a line with counts on it |
@@ -35,10 +35,10 @@ use crate::anneal::Control;
 /// The gain in log-likelihood that a valley between two groups must bring, in nats. Uniform rows, which look most like
 /// two groups, come so far in less than one of a hundred sets (`docs/design/number.md`).
 pub const NEEDED: f64 = 6.0;
-/// The most cells that numbers are looked for among, and how many there are at first.
+/// The largest number of cells that numbers are looked for among, and how many there are at first.
 const MOST_CELLS: usize = 1_024;
 const FIRST_CELLS: usize = 32;
-/// A cell has at least so many rows on average.
+/// A cell has at least this many rows on average.
 const ROWS_A_CELL: usize = 4;
 
 /// A division is another one than that of the merged cells if its cost is less than this share of theirs.
@@ -64,11 +64,11 @@ pub struct Number {
     pub clusters: usize,
     /// The numbers compared, falling: from twice the largest that is separated and ten more, down to 1.
     pub candidates: Vec<Candidate>,
-    /// How many rows were looked at: all of positive weight, or a sample of them.
+    /// The number of rows that were examined: all of positive weight, or a sample of them.
     pub rows: usize,
-    /// How many rows have positive weight.
+    /// The number of rows that have positive weight.
     pub rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The largest number of clusters that could be found, if there may be more.
     pub limit: Option<usize>,
 }
 
@@ -77,7 +77,7 @@ pub struct Number {
 pub struct Candidate {
     /// The number.
     pub clusters: usize,
-    /// Mean squared distance of the rows looked at from the centres, in the squared unit of the input.
+    /// Mean squared distance of the rows examined from the centres, in the squared unit of the input.
     pub mean_cost: f64,
     /// The gain in log-likelihood of a valley between the two neighbours that are separated least, in nats. Nothing for
     /// 1.
@@ -95,8 +95,8 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. Of the smaller, it is the largest that is
-    /// separated; of the larger, the one with the highest separation.
+    /// The best of the smaller numbers and the best of the larger ones. Below `clusters` it is the largest separated
+    /// number; above, the one with the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =
@@ -119,7 +119,7 @@ impl Number {
         self.candidates.iter().filter(is_shown).collect()
     }
 
-    /// Why this number, in a sentence without a full stop.
+    /// The reason for this number, in a sentence without a full stop.
     pub fn reason(&self) -> String {
         let nats = |candidate: &Candidate| format!("{:.1} nats", candidate.separation.unwrap_or(0.0));
         let sample = match self.rows < self.rows_of {
@@ -176,11 +176,11 @@ impl Number {
     }
 }
 
-/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of so many cells. `hear` gets
-/// the number of cells that are left after each merge.
+/// Chooses the number of clusters of a sample, at most `most`. `grow` finds the centres of the given number of cells.
+/// `hear` gets the number of cells that are left after each merge.
 ///
 /// # Errors
-/// Those of `grow`; [`Error::Stopped`] if `hear` says stop.
+/// The errors of `grow`; [`Error::Stopped`] if `hear` stops it.
 pub(crate) fn choose(
     sample: &Sample,
     most: usize,

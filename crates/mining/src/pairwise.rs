@@ -2,9 +2,9 @@
 //!
 //! Hofmann and Buhmann's mean field (1997; paper 003's pairwise clustering): no points, no metric, pairs may be
 //! missing. It starts with one component just above the temperature at which the whole becomes unstable, and cools. It
-//! divides a component when the leading eigenvalue of the component's own dissimilarities says so. [`cluster`] does it
-//! all; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On squared
-//! Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
+//! divides a component when the leading eigenvalue of the component's own dissimilarities demands it. [`cluster`] runs
+//! all of it; [`equilibrium`] is the fixed point at one temperature; [`Model::assign`] gives new items a cluster. On
+//! squared Euclidean distances it is vector annealing, figure for figure. `docs/design/pairwise.md`.
 
 mod equilibrium;
 mod field;
@@ -51,8 +51,8 @@ impl Resumable for Parameters {
 /// given: their squares have other temperatures and other clusters.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if the
-/// observer said stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Unrelated`] for items without any dissimilarity; [`Error::Stopped`] if
+/// the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -83,7 +83,7 @@ pub fn cluster(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume(
     matrix: &Dissimilarities,
     weights: Option<&[f64]>,

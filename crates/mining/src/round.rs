@@ -1,6 +1,6 @@
 //! The one place where methods meet ranks: the form of a round, its runner, how a program is driven.
 //!
-//! Nothing else in this crate knows about ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
+//! Nothing else in this crate uses ranks: E-steps add up a leaf, and M-steps turn totals into parameters.
 
 mod alone;
 mod cancellable;
@@ -29,7 +29,7 @@ pub(crate) async fn total_of(rounds: &mut dyn Rounds, round: &dyn Round, total: 
 
 /// Items that are handed out one by one at most; of more, each hand takes several.
 const HANDED_OUT: usize = 256;
-/// The fewest rows of a leaf: so many make each item one.
+/// The fewest rows of a leaf: this many make each item one.
 const ROWS_OF_A_LEAF: usize = 32;
 
 /// Does `work` once for each number below `count`, on several threads of this process, in any order.
@@ -46,7 +46,7 @@ pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sy
     drive(&execution, hands * ROWS_OF_A_LEAF, &Work { count, hands, work })
 }
 
-/// Something to be done for each of some numbers.
+/// An operation for each of some numbers.
 struct Work<F> {
     count: usize,
     hands: usize,

@@ -62,7 +62,7 @@ pub(crate) struct Rows<T: Real> {
     pub count: usize,
     /// The number of rows that are dealt out in as many leaves: `count`, but in many dimensions, where a leaf has more.
     pub dealt: usize,
-    /// How many rows a leaf has, but the last, which may have fewer.
+    /// The number of rows that a leaf has, but the last, which may have fewer.
     pub leaf_rows: usize,
     /// How all leaves keep their rows.
     pub storage: Storage,
@@ -73,15 +73,15 @@ pub(crate) struct Rows<T: Real> {
     /// `(sum w)^2 / sum w^2` rows, the effective sample size (Kish 1965). A prior or a criterion that counts rows uses
     /// it, so that weights in another unit change no result.
     pub row_weight: f64,
-    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored as they
-    /// are, with the origin at 0 and the unit 1.
+    /// The cost of a row in a centre, where that is not the squared distance. Rows are bits then, and stored unchanged,
+    /// with the origin at 0 and the unit 1.
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows as one cluster.
     pub middle: Vec<f64>,
     /// The weighted sum of the cost of the rows in it: of their squared lengths.
     pub square: f64,
-    /// The scatter within cells, if these rows are means that stand for others. It counts in every cost. `None` if they
-    /// stand for no others.
+    /// The scatter within cells, if these rows are means that represent others. It counts in every cost. `None` if they
+    /// represent no others.
     pub hidden: Option<f64>,
 }
 
@@ -107,7 +107,7 @@ impl<T: Real> Rows<T> {
     /// Arranges the rows. Cost: N log N, one copy of the rows, which is where they are: in memory or in a file.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
+    /// Returns [`Error::TooFar`] if squared distances would overflow, [`Error::TooManyPoints`], [`Error::Spill`].
     pub fn new<'a>(input: impl Into<Input<'a>>) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, &[], 1)
     }
@@ -115,16 +115,16 @@ impl<T: Real> Rows<T> {
     /// The same on several threads, for any cost of such rows.
     ///
     /// # Errors
-    /// As [`Rows::new`], and those of the threads.
+    /// The same as for [`Rows::new`], and those of the threads.
     pub fn on_threads(input: Input<'_>, cost: Cost, threads: usize) -> Result<Self, Error> {
         Self::laid_out(input, cost, &[], threads)
     }
 
-    /// The same in a unit in which other positions, row after row, are not far either. Rows that are near each other
-    /// may be far from them, and the squares of their distances must be finite.
+    /// The same in a unit in which other positions, row after row, are not far away either. Rows that are near each
+    /// other may be far from them, and the squares of their distances must be finite.
     ///
     /// # Errors
-    /// As [`Rows::new`], of these positions too.
+    /// The same as for [`Rows::new`], of these positions too.
     pub fn among<'a>(input: impl Into<Input<'a>>, positions: &[f64]) -> Result<Self, Error> {
         Self::laid_out(input.into(), Cost::Squared, positions, 1)
     }
@@ -172,10 +172,10 @@ impl<T: Real> Rows<T> {
         Ok(rows)
     }
 
-    /// The means of cells, which stand for these rows of numbers, in their units.
+    /// The means of cells, which represent these rows of numbers, in their units.
     ///
     /// # Errors
-    /// [`Error::Data`] where a position or a weight is no finite number.
+    /// Returns [`Error::Data`] where a position or a weight is no finite number.
     pub fn standing_for(others: &Self, summary: Summary) -> Result<Self, Error> {
         let Summary { dimension, means, weights, hidden, .. } = summary;
         let points = Points::new(means, dimension)?.with_weights(weights)?;
@@ -218,7 +218,7 @@ impl<T: Real> Rows<T> {
         self.bernoulli.map_or(0.0, |bernoulli| bernoulli.penalty(centers))
     }
 
-    /// How many centres, which are not sparse, have a place.
+    /// The number of centres, which are not sparse, that have a place.
     pub fn most_centers(&self) -> usize {
         match self.storage {
             Storage::Sparse => MOST_COORDINATES / self.dimension,

@@ -1,9 +1,10 @@
-//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances say dissimilarities.
+//! Multidimensional scaling by majorisation: items placed in few dimensions so that distances reproduce
+//! dissimilarities.
 //!
-//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, items that stay where they are, and annealed
-//! targets (DA-SMACOF). [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over
-//! another. [`Shepard`] and [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once,
-//! as compact as it is stored. `docs/design/smacof.md`.
+//! SMACOF (de Leeuw 1977; paper 003's MDS), with weights, missing pairs, fixed items, and annealed targets (DA-SMACOF).
+//! [`embed`] makes a map; [`interpolate`] puts new items into one; [`align`] lays one map over another. [`Shepard`] and
+//! [`Map::item_stress`] say where a map can be trusted. Each iteration reads the matrix once, as compact as it is
+//! stored. `docs/design/smacof.md`.
 
 mod align;
 mod classical;
@@ -48,8 +49,8 @@ impl Resumable for Parameters {
 /// Minimises `sum over pairs of w (d - delta)^2`, which falls at every iteration. Source: de Leeuw 1977.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::Disconnected`] where missing pairs leave parts that nothing ties together;
-/// [`Error::Stopped`] if the observer said stop (it has the checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::Disconnected`] if missing pairs leave unconnected parts;
+/// [`Error::Stopped`] if the observer asked it to stop (it has the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -82,7 +83,7 @@ pub fn embed(
 /// Resumes an interrupted embedding, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
+/// Returns [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].
 pub fn resume(
     input: &Input<'_>,
     checkpoint: Checkpoint,

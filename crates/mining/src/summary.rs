@@ -33,10 +33,10 @@ pub(crate) struct Summary {
     pub hidden: f64,
 }
 
-/// How many cells, and when fewer are enough.
+/// The number of cells, and the condition under which fewer are enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Wanted {
-    /// The most cells.
+    /// The largest number of cells.
     pub cells: usize,
     /// The number of clusters to find.
     pub clusters: usize,
@@ -50,7 +50,7 @@ pub(crate) type LeafSummary = Vec<f64>;
 /// Has every leaf divide its rows into cells; returns the cost that these hide. All processes then have all cells.
 ///
 /// # Errors
-/// Those of rounds.
+/// The errors of rounds.
 pub(crate) async fn divide_leaves<T: Scalar>(
     rounds: &mut dyn Rounds,
     rows: &Rows<T>,
@@ -133,7 +133,7 @@ struct DivisionRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     /// Cells of less scatter are not divided.
     bound: f64,
-    /// The most cells of a leaf.
+    /// The largest number of cells of a leaf.
     most: usize,
     leaves: &'a LeafCells<LeafSummary>,
 }

@@ -1,9 +1,9 @@
 //! Deterministic annealing of vectors: weighted points in any dimension, clustered by their squared distances.
 //!
 //! Paper 000 section III, paper 004 eq. (1)-(3), `docs/design/annealing.md`. It starts with one centre just above the
-//! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance says so.
-//! There are no starting centres and no restarts. [`cluster`] does it all; [`equilibrium`] is the fixed point at one
-//! temperature, for those who want the physics.
+//! temperature at which the whole becomes unstable, and cools. It divides each centre when its own covariance demands
+//! it. There are no starting centres and no restarts. [`cluster`] runs all of it; [`equilibrium`] is the fixed point at
+//! one temperature, for readers who want the physics.
 
 mod components;
 mod e_step;
@@ -61,12 +61,12 @@ impl Checkpoint {
 
 /// Clusters points, rows of bits, or sparse rows, by deterministic annealing.
 ///
-/// Without a number of clusters and a final temperature the number is chosen first ([`number`](mod@crate::number)). The
-/// result is then the same, to the bit, as with that number given.
+/// Without a number of clusters and a final temperature, the run chooses the number first
+/// ([`number`](mod@crate::number)). The result is then the same, to the bit, as with that number given.
 ///
 /// # Errors
-/// Those of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer said stop (it has the
-/// checkpoint then).
+/// The errors of [`Parameters::check`]; [`Error::TooFar`]; [`Error::Stopped`] if the observer asked it to stop (it has
+/// the checkpoint then).
 ///
 /// # Example
 /// ```
@@ -83,12 +83,12 @@ impl Checkpoint {
 ///
 /// Cost: some hundred passes over the points, each N x K exponentials at most, far fewer at low temperatures in few
 /// dimensions. Then comes the search by swaps: some K trials to some tens of iterations each. In up to 16 dimensions a
-/// trial goes over the leaves near the moved centres, beyond over all points. Where clusters lie far apart the search
-/// ends after one look, and `patience` 0 leaves it out. Of rows of bits a pass takes N x K x (set bits) additions,
-/// twice, in place of N x K x D multiply-adds. Of sparse rows it takes K x (values that are not 0) multiply-adds,
-/// twice, and K x D additions for each of some hundred leaves. Memory: the points, and a copy of them in the precision
-/// asked for. For bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and
-/// cluster. For sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
+/// trial passes over the leaves near the moved centres, beyond over all points. If clusters lie far apart the search
+/// ends after one look; `patience` 0 skips it. For rows of bits a pass takes N x K x (set bits) additions, twice, in
+/// place of N x K x D multiply-adds. For sparse rows it takes K x (values that are not 0) multiply-adds, twice, and K x
+/// D additions for each of some hundred leaves. Memory: the points, and a copy of them in the requested precision. For
+/// bits the copy is of bits. From 16 clusters on the search by swaps takes 4 to 8 bytes for each row and cluster. For
+/// sparse rows it is of the values that are not 0, and several times K x D numbers. For points in a file
 /// ([`Points::spilled`](lehr_data::Points::spilled)) the copy is in a file of the same folder. Memory then holds about
 /// 40 bytes a row and the leaf in work. Each pass reads the part of that file that the system has not cached.
 pub fn cluster<'a>(
@@ -105,7 +105,7 @@ pub fn cluster<'a>(
 /// Resumes an interrupted run, to the same bits as if it had not been interrupted.
 ///
 /// # Errors
-/// [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
+/// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
 pub fn resume<'a>(
     input: impl Into<Input<'a>>,
     checkpoint: Checkpoint,
@@ -141,7 +141,7 @@ fn dispatch(
     Ok(model)
 }
 
-/// The memory for so many centres.
+/// The memory for this many centres.
 fn need(input: Input<'_>, parameters: &Parameters, clusters: usize, execution: &Execution) -> Need {
     let is_sparse = Storage::of(input, parameters.cost.is_squared()) == Storage::Sparse;
     Need::of_annealing(clusters, input.dimension(), execution.ranks.min(input.len()), is_sparse)
@@ -251,7 +251,7 @@ fn choose_number(
     number::choose(sample, most, grow, &mut hear)
 }
 
-/// Lets a run be given up, and ignores its reports.
+/// Allows a run to be given up, and ignores its reports.
 struct Quiet(Option<Interrupt>);
 
 impl Observer for Quiet {
@@ -264,11 +264,11 @@ impl Observer for Quiet {
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
-    /// Where the number of clusters was chosen.
+    /// The choice of the number of clusters, if it was made.
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,
-    /// Of the summary that is annealed in the place of the rows.
+    /// For the summary that is annealed in place of the rows.
     cells: LeafCells<LeafSummary>,
     /// The result of annealing it, in the first cell.
     handed_over: LeafCells<Option<State>>,

@@ -9,10 +9,10 @@ use crate::edge::{Edge, Peer};
 use crate::policy::ANONYMOUS;
 use crate::refusal::Refused;
 
-/// Which host a request is for: by its target, or else its header (RFC 9112, section 3.2).
+/// The host that a request is for: by its target, or else its header (RFC 9112, section 3.2).
 ///
 /// # Errors
-/// [`Code::MessageNotSupported`] if that is not one host.
+/// Returns [`Code::MessageNotSupported`] if that is not one host.
 pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     let refuse = |reason: &str| Err(Fault::new(Code::MessageNotSupported, reason));
     let mut lines = request.headers().get_all(header::HOST).iter();

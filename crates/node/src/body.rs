@@ -10,7 +10,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::connections::Answering;
 use crate::write_timeout::{OnTheWay, PIECE, Pieces};
 
-/// An answer, and that it is on its way.
+/// An answer, and that it is being sent.
 pub(crate) struct Sending {
     pub(crate) answer: Answer,
     pub(crate) _answering: Answering,
@@ -38,9 +38,9 @@ impl Body for Sending {
 pub(crate) enum Answer {
     /// A document; nothing once it is sent.
     Whole(Option<Bytes>),
-    /// A long document, which is minded on its way.
+    /// A long document, which is watched while it is sent.
     Pieces(Pieces),
-    /// Events, until their sender goes.
+    /// Events, until their sender is dropped.
     Events(Receiver<Bytes>),
 }
 
@@ -50,7 +50,7 @@ impl Answer {
         Self::Whole((!bytes.is_empty()).then_some(bytes))
     }
 
-    /// The same answer, minded on its way if it is long.
+    /// The same answer, watched while it is sent, if it is long.
     pub(crate) fn minded(self, on_the_way: &OnTheWay) -> Self {
         match self {
             Self::Whole(Some(bytes)) if bytes.len() > PIECE => Self::Pieces(on_the_way.pieces(bytes)),

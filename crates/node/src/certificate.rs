@@ -1,4 +1,4 @@
-//! Certificates and keys as they stand in files, and their faults in words.
+//! Certificates and keys in files, and their faults in words.
 
 use std::error::Error;
 use std::path::Path;
@@ -55,7 +55,7 @@ pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fau
     Ok(roots)
 }
 
-/// Why a certificate and its key cannot be used together.
+/// The reason why a certificate and its key cannot be used together.
 pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error) -> Fault {
     match error {
         rustls::Error::InconsistentKeys(_) => {
@@ -65,7 +65,7 @@ pub(crate) fn mismatch(certificate: &Path, private: &Path, error: &rustls::Error
     }
 }
 
-/// The reason of a refusal by TLS, in words that say how to fix it.
+/// The reason of a TLS refusal, with advice for fixing it.
 pub(crate) fn reason(error: &rustls::Error) -> String {
     match error {
         rustls::Error::InvalidCertificate(wrong) => match wrong {

@@ -1,9 +1,9 @@
 //! The other side of the edge: services of another node, as links for references.
 //!
 //! A client has one thread, and one connection of HTTP/2 for each node. Requests go out in the order of the calls, and
-//! the edge admits those of one connection to one service in that order. Before a proxy that speaks only HTTP/1.1, each
-//! request has a connection of its own. Requests that are sent at once then have no order. A connection that breaks is
-//! made again with the next request. A request under way is sent again only if that is harmless.
+//! the edge admits those of one connection to one service in that order. Behind a proxy that speaks only HTTP/1.1, each
+//! request has its own connection. Simultaneous requests then have no order. A connection that breaks is made again
+//! with the next request. A request under way is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -35,22 +35,22 @@ use crate::stream::Stream;
 use crate::tokio_thread::TokioThread;
 use crate::trust::Trust;
 
-/// How long a request without a limit of its own may take.
+/// The longest time that a request without a limit of its own may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
 
-/// How much longer the client waits than the service has, so that the answer that says "too late" is heard.
+/// The client waits this much longer than the service may take, so that it still receives the answer "too late".
 const MARGIN: Duration = Duration::from_secs(5);
 
-/// How long a connection may take to be made.
+/// The longest time that a connection may take to be made.
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 
-/// How often a node is asked whether it is there; it may take twice as long to say so.
+/// The number of times a node is asked whether it is there; it may take twice as long to say so.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(30);
 
-/// The longest answer that is taken.
+/// The longest answer that is accepted.
 const ANSWER_BYTES: usize = 1 << 30;
 
-/// The longest event that is taken.
+/// The longest event that is accepted.
 const EVENT_BYTES: usize = 256 << 20;
 
 type Sender = http2::SendRequest<Full<Bytes>>;
@@ -87,8 +87,8 @@ impl fmt::Debug for Client {
     }
 }
 
-/// The authorities that the client trusts: those that it was given, or else the machine's, which are looked up when
-/// first needed.
+/// The authorities that the client trusts: the given ones, or else the machine's, which are looked up when first
+/// needed.
 #[derive(Default)]
 struct Trusting {
     told: Option<Trust>,
@@ -104,7 +104,7 @@ impl Trusting {
     }
 }
 
-/// A node: how it is spoken to, and where it is.
+/// A node: its protocol, and its address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Origin {
     is_tls: bool,
@@ -130,7 +130,7 @@ impl Origin {
         }
     }
 
-    /// Where to connect to.
+    /// The address to connect to.
     fn address(&self) -> String {
         match self.with_port() {
             (_, Some(_)) => self.authority.clone(),
@@ -139,7 +139,7 @@ impl Origin {
     }
 }
 
-/// A request on its way out.
+/// A request that is being sent.
 struct Job {
     request: Request<Full<Bytes>>,
     within: Duration,
@@ -151,7 +151,8 @@ impl Client {
     /// A client that shows this token to the nodes it asks.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be started.
+    /// Returns [`Code::InvalidValue`] if the token cannot be sent; [`Code::InsufficientResources`] if no thread can be
+    /// started.
     ///
     /// # Example
     /// See [`Client`].
@@ -163,7 +164,7 @@ impl Client {
     /// to nodes that ask.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     ///
     /// # Example
     /// See [`Trust`].
@@ -189,7 +190,7 @@ impl Client {
     /// Shows another token from the next request on.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if it cannot be sent; the one before stays.
+    /// Returns [`Code::InvalidValue`] if it cannot be sent; the one before stays.
     ///
     /// # Example
     /// ```
@@ -208,7 +209,7 @@ impl Client {
     /// [`Host::reach_by`](lehr_services::Host::reach_by).
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the address cannot be meant.
+    /// Returns [`Code::InvalidValue`] if the address is invalid.
     ///
     /// # Example
     /// ```
@@ -282,7 +283,7 @@ fn unreachable(node: &Origin, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{node} cannot be reached: {why}")).retry_after(Duration::from_secs(1))
 }
 
-/// The fault of a request of which nobody knows whether it was done.
+/// The fault of a request whose effect is unknown.
 fn unknown_fate(node: &Origin, why: impl fmt::Display) -> Fault {
     let reason =
         format!("the connection to {node} broke while it was asked, which may or may not have been done: {why}");
@@ -359,8 +360,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Why a request on it was not answered. A node says that it does not take a certificate only after the client
-    /// believes to be connected. It says so to the connection, not to the request.
+    /// The reason why a request on it was not answered. A node says that it does not take a certificate only after the
+    /// client believes to be connected. It says so to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
@@ -454,7 +455,7 @@ impl HttpLink {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends the next requests on a connection of its own. Requests under way keep the connection that they have.
+    /// Sends the next requests on its own connection. Requests under way keep the connection that they have.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);
@@ -519,7 +520,7 @@ impl HttpLink {
     /// where a proxy has put the node, or else a service of it.
     ///
     /// # Errors
-    /// Why the node could not be asked.
+    /// The reason why the node could not be asked.
     pub async fn index(&self) -> Result<Vec<Listed>, Fault> {
         let root = Self { path: String::new(), ..self.clone() };
         match self.list().await {
@@ -543,7 +544,7 @@ impl HttpLink {
     /// The description of the service.
     ///
     /// # Errors
-    /// Why it could not be asked.
+    /// The reason why it could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message {
@@ -564,15 +565,15 @@ impl HttpLink {
 /// See [`HttpLink::index`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Listed {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
     /// Its contract.
     pub contract: String,
     /// The version of that.
     pub version: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: lehr_services::Phase,
-    /// Problems at its start. It works, and somebody should look.
+    /// Problems at its start. It works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }

@@ -11,19 +11,19 @@ pub(crate) fn tag(incarnation: u64, version: u64) -> String {
     format!("\"{incarnation:x}-{version}\"")
 }
 
-/// The life and the version of a tag; nothing if it is none of ours.
+/// The life and the version of a tag; nothing if it is not Lehr's.
 pub(crate) fn read_tag(text: &str) -> Option<(u64, u64)> {
     let bare = text.trim().strip_prefix('"')?.strip_suffix('"')?;
     let (incarnation, version) = bare.strip_suffix(GZIP).unwrap_or(bare).split_once('-')?;
     Some((u64::from_str_radix(incarnation, 16).ok()?, version.parse().ok()?))
 }
 
-/// The tags of one header, however many lines it has.
+/// The tags of one header, on any number of lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     /// `*`: any version.
     Any,
-    /// Those of them that are of this node, as life and version.
+    /// The tags of this node, as life and version.
     These(Vec<(u64, u64)>),
 }
 

@@ -24,10 +24,10 @@ use crate::write_timeout::OnTheWay;
 /// The first bytes of a client that knows that it speaks HTTP/2.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How many paths a connection keeps in order before it looks which are idle.
+/// The number of paths that a connection keeps in order before it looks for idle ones.
 const LANES: usize = 256;
 
-/// A stream whose first bytes have been looked at.
+/// A stream whose first bytes have been examined.
 pub(crate) struct Rewound<T> {
     stream: T,
     seen: Vec<u8>,
@@ -157,7 +157,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// Of the last request for each service: told when that one has been handed over, or never will be.
+    /// The signal of the last request for each service: set when that one has been handed over, or never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// A place that waits for nobody.
+    /// A place without a waiter.
     fn free() -> Self {
         Self { before: None, _mine: None }
     }

@@ -1,8 +1,8 @@
 //! The connections of a node: how many there are, whose they are, and which of them may go when there are too many.
 //!
-//! A connection is idle while no answer is on its way on it. A new client that finds no place gets that of the
-//! connection that has been idle for longest. Those of the address with most connections come first. So a client that
-//! holds many connections open locks nobody out.
+//! A connection is idle while no answer is being sent on it. A new client that finds no place gets that of the
+//! connection that has been idle for longest. Connections of the address with most of them come first. So a client that
+//! holds many connections open locks no other client out.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -36,9 +36,9 @@ struct Table {
 #[derive(Debug)]
 struct Open {
     address: IpAddr,
-    /// Answers that are on their way.
+    /// Answers that are being sent.
     answers: usize,
-    /// When it was last in use, as a turn.
+    /// The turn in which it was last in use.
     used: u64,
     evicted: Arc<Notify>,
 }
@@ -76,8 +76,8 @@ impl Connections {
         Arc::new(Self { limit, per_address, unsent_bytes, table: Mutex::default() })
     }
 
-    /// A place for a connection; nothing if all are in use. Those of a proxy are not counted by address: they are of
-    /// many clients.
+    /// A place for a connection; nothing if all are in use. Connections of a proxy are not counted by address: they
+    /// belong to many clients.
     pub(crate) fn enter(self: &Arc<Self>, address: IpAddr, is_proxy: bool) -> Option<Arc<Place>> {
         let mut table = self.table.lock();
         let of_address = table.open.values().filter(|open| open.address == address).count();
@@ -93,12 +93,12 @@ impl Connections {
         Some(Arc::new(Place { among: self.clone(), number, evicted, unsent }))
     }
 
-    /// Ends a connection that is idle, for its descriptor; says whether there was one.
+    /// Ends a connection that is idle, for its descriptor; returns whether there was one.
     pub(crate) fn spare_one(&self) -> bool {
         self.table.lock().evict(None)
     }
 
-    /// How many there are.
+    /// The number of them.
     pub(crate) fn count(&self) -> usize {
         self.table.lock().open.len()
     }
@@ -115,7 +115,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Notes an answer on its way, until the returned guard is dropped.
+    /// Notes an answer that is being sent, until the returned guard is dropped.
     pub(crate) fn answering(self: &Arc<Self>) -> Answering {
         self.change(1);
         Answering { place: self.clone() }
@@ -157,7 +157,7 @@ impl Drop for Place {
     }
 }
 
-/// An answer on its way.
+/// An answer that is being sent.
 #[derive(Debug)]
 pub(crate) struct Answering {
     place: Arc<Place>,

@@ -9,7 +9,7 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the constructor of a node stands.
+/// The path of a node's constructor.
 pub const CONSTRUCTOR: &str = "/constructor";
 
 /// The kinds of services that a node can make.
@@ -34,7 +34,7 @@ pub const CONSTRUCTOR: &str = "/constructor";
 pub struct Constructor {
     /// Their contracts, as they were when the node started.
     pub contracts: Vec<String>,
-    /// Where the documents of the services that it makes are kept.
+    /// The folder for the documents of the services that it makes.
     #[serde(skip)]
     folder: Option<PathBuf>,
     /// Whether one of them is restarted after a crash.
@@ -44,11 +44,11 @@ pub struct Constructor {
 
 impl Constructor {
     /// Keeps the document of each service that it makes in a file of this folder, if there is one. The next service
-    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is made if it is
-    /// not there.
+    /// with that path finds it there. Restarts a service after a crash, as `restart` says. The folder is created if it
+    /// does not exist.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
     ///
     /// # Example
     /// ```
@@ -96,16 +96,16 @@ impl Contract for Constructor {
 pub struct Create {
     /// The contract of the kind.
     pub contract: String,
-    /// Where it is to stand.
+    /// The path of the new service.
     #[schemars(extend("pattern" = r"^(/\.*[a-z0-9_-][a-z0-9._-]*)+$", "maxLength" = 200))]
     pub path: String,
-    /// Which service stands for which of its partners: its path, or its address on another node (http://node:8420/notes).
+    /// The service for each of its partners: its path, or its address on another node (http://node:8420/notes).
     #[serde(default)]
     pub partners: BTreeMap<String, String>,
 }
 
 impl Create {
-    /// A service of this kind at this path, with the partners that it finds by itself.
+    /// A service of this kind at this path, with the partners that it finds itself.
     ///
     /// # Example
     /// See [`Constructor`].

@@ -1,6 +1,6 @@
 //! The threads that listen: connections in, each served by the thread that took it.
 //!
-//! Tokio stands here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
+//! Tokio is used here and nowhere below: each thread has a current-thread runtime for sockets and time limits. Requests
 //! to services go to the host's dispatcher, and their answers are awaited here.
 
 use std::collections::HashMap;
@@ -40,10 +40,10 @@ pub(crate) struct Peer {
     pub(crate) place: Arc<Place>,
 }
 
-/// How many addresses are counted at once; the fullest buckets are forgotten first.
+/// The number of addresses that are counted at once; the fullest buckets are forgotten first.
 const ADDRESSES: usize = 10_000;
 
-/// How often an answer is looked for, by a thread that has nothing else to do.
+/// The number of times that an otherwise idle thread looks for an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Looks {
     /// With a pause of some tens of nanoseconds before each.
@@ -53,7 +53,7 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// As this machine has it: on one core nobody answers while this thread spins.
+    /// As this machine has it: on one core nothing answers while this thread spins.
     fn here() -> Self {
         let cores = lehr_sync::thread::available();
         Self { spinning: if cores > 1 { 40 } else { 0 }, yielding: 4 }
@@ -64,19 +64,19 @@ impl Looks {
 pub(crate) struct Edge {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) address: SocketAddr,
     /// Changes while it runs.
     policy: watch::Sender<Option<Arc<Policy>>>,
     /// Whether the services are ending.
     closing: watch::Sender<bool>,
     pub(crate) connections: Arc<Connections>,
-    /// The bytes of all answers that are on their way.
+    /// The bytes of all answers that are being sent.
     pub(crate) unsent: Arc<Unsent>,
     pub(crate) traffic: Traffic,
     requests: Arc<Semaphore>,
     subscriptions: Arc<Semaphore>,
-    /// How often an answer is looked for before an edge thread sleeps.
+    /// The number of times an answer is looked for before an edge thread sleeps.
     pub(crate) looks: Looks,
     /// Requests left to each address, and when that was so.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
@@ -143,7 +143,7 @@ impl Edge {
     /// The bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
-    /// [`Code::Unavailable`] if too much is on its way, to this client or to all.
+    /// Returns [`Code::Unavailable`] if too much is being sent, to this client or to all.
     pub(crate) fn counted(&self, peer: &Peer, body: impl Into<Shared>) -> Result<Bytes, Fault> {
         counted([&self.unsent, &peer.place.unsent], Some(peer.place.answering()), body.into())
     }
@@ -163,7 +163,7 @@ impl Edge {
         self.requests.available_permits() + 1 >= self.limits().requests.min(Semaphore::MAX_PERMITS)
     }
 
-    /// How many requests and subscriptions there are.
+    /// The number of requests and subscriptions.
     pub(crate) fn in_flight(&self) -> (usize, usize) {
         let taken = |places: &Semaphore, most: usize| most.min(Semaphore::MAX_PERMITS) - places.available_permits();
         (taken(&self.requests, self.limits().requests), taken(&self.subscriptions, self.limits().subscriptions))
@@ -177,7 +177,7 @@ impl Edge {
     /// Counts a request from an address.
     ///
     /// # Errors
-    /// [`Code::QueuingLimitExceeded`] with the time after which there is one more.
+    /// Returns [`Code::QueuingLimitExceeded`] with the time after which there is one more.
     pub(crate) fn count(&self, address: IpAddr) -> Result<(), Fault> {
         let Some(rate) = self.limits().rate else { return Ok(()) };
         let now = self.host.clock().now();
@@ -213,7 +213,7 @@ fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Fa
 /// Starts the threads that listen.
 ///
 /// # Errors
-/// If a thread or its runtime cannot be started.
+/// Fails if a thread or its runtime cannot be started.
 pub(crate) fn listen(
     edge: &Arc<Edge>,
     listener: &TcpListener,
@@ -280,9 +280,9 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
 /// Says in the log that connections are refused, once a second at most: there may be thousands.
 #[derive(Default)]
 struct Refusals {
-    /// When a refusal was logged last.
+    /// The time of the last logged refusal.
     told: Option<Duration>,
-    /// How many refusals there were since.
+    /// The number of refusals since.
     silent: u64,
 }
 
@@ -381,7 +381,7 @@ async fn secured(edge: &Edge, tls: &Tls, mut stream: TcpStream) -> Result<TlsStr
     }
 }
 
-/// How much more is read of a client that has been refused.
+/// The number of bytes that are still read from a client that has been refused.
 const LINGER_BYTES: usize = 64 << 10;
 
 /// Reads all that a client has sent already: a connection that is closed with something unread is cut off before its

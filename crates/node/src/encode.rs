@@ -88,7 +88,7 @@ pub(crate) enum Sent {
     Form(String),
 }
 
-/// How the body of a request for an operation is written.
+/// The format of the body of a request for an operation.
 ///
 /// # Errors
 /// The status 415, as a fault, for a form that is not known, and for one that is packed.
@@ -126,7 +126,7 @@ fn essence(text: &str) -> &str {
     text.split(';').next().unwrap_or_default().trim()
 }
 
-/// How the answer is to be written: the first known form that the client takes, in its order of preference.
+/// The format of the answer: the first known one that the client takes, in its order of preference.
 ///
 /// # Errors
 /// The status 406, as a fault, if it takes none that is known.
@@ -160,7 +160,7 @@ pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T
     best
 }
 
-/// The media type of an operation's answer that is sent as it is, if it has one. Its schema says that the reply is a
+/// The media type of an operation's answer that is sent unchanged, if it has one. Its schema says that the reply is a
 /// text of this type, such as a page.
 pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> {
     (operation.reply["contentMediaType"] == HTML).then_some(HTML)

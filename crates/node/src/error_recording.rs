@@ -13,7 +13,7 @@ use crate::certificate::reason_within;
 /// The notes on a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Noted {
-    /// Why it broke, if it did.
+    /// The reason why it broke, if it did.
     pub(crate) why: OnceLock<String>,
     /// Whether the other end has begun to speak as HTTP/1 does.
     is_http1: OnceLock<bool>,

@@ -1,4 +1,4 @@
-//! Changes as server-sent events, and the wishes of who wants them.
+//! Changes as server-sent events, and the options of their subscribers.
 //!
 //! `seed` has the whole state, `change` an operation, `gap` says that some are missing and a seed follows, `end` why
 //! there are no more. A line with a colon is a sign of life.
@@ -15,10 +15,10 @@ use crate::edge::{Edge, Peer};
 use crate::unsent::Shared;
 use crate::write_timeout::PIECE;
 
-/// How many services one stream may have: each is a subscription.
+/// The largest number of services of one stream: each is a subscription.
 const SERVICES_MAX: usize = 64;
 
-/// Wishes in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
+/// Subscription options in the query of an address: the fields of [`Subscribe`], lists with commas or by repetition.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -41,7 +41,7 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     Ok(wishes)
 }
 
-/// The services of one stream, and the wishes that hold for each of them: `services`, the rest as of [`wishes`].
+/// The services of one stream, and the options for each of them: `services`, the rest as for [`wishes`].
 pub(crate) fn wishes_of_many(query: &str) -> Result<(Vec<String>, Subscribe), Fault> {
     let (mut services, mut rest) = (Vec::new(), form_urlencoded::Serializer::new(String::new()));
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -71,7 +71,7 @@ pub(crate) struct Source<Still> {
 }
 
 /// Writes the events of all sources as they come, after the ends of those that could not be subscribed to. Ends when
-/// the client goes, or does not take all events sent to it, or no source is left.
+/// the client disconnects, or does not take all events sent to it, or no source is left.
 pub(crate) fn stream<Still>(
     refused: Vec<(String, Fault)>,
     sources: Vec<Source<Still>>,
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// How a subscription ended. `from` names its service, as the first field of the data.
+/// The end of a subscription. `from` names its service, as the first field of the data.
 fn last(end: &End, from: &str) -> Bytes {
     let (why, text) = (json!(end), Value::from(end.to_string()));
     format!("event: end\ndata: {{{from}\"text\":{text},\"why\":{why}}}\n\n").into()

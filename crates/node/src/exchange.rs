@@ -26,7 +26,7 @@ use crate::send::send;
 use crate::viewer::shown;
 use crate::{coding, events, metrics, openapi, origin, page, proxy, range};
 
-/// Answers a request, whatever it is.
+/// Answers any request.
 pub(crate) async fn exchange(
     edge: Arc<Edge>,
     peer: Peer,
@@ -101,13 +101,13 @@ fn tell(
 
 /// The facts about a request, for the log.
 struct RequestFacts {
-    /// Where the client is, as far as is known.
+    /// The client's address, as far as it is known.
     client: IpAddr,
     caller: Option<String>,
     contract: String,
 }
 
-/// How much it matters that a request was answered like this.
+/// The log level for a request that was answered like this.
 fn level(path: &str, status: StatusCode) -> Level {
     let is_refused = status.is_client_error() || matches!(status.as_u16(), 503 | 504 | 507 | 508);
     match status {

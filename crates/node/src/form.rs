@@ -6,7 +6,7 @@
 
 use lehr_services::{Code, Fault};
 
-/// The most parts of a form.
+/// The largest number of parts of a form.
 const PARTS_MAX: usize = 64;
 
 /// A form with one file.
@@ -71,7 +71,7 @@ impl<'a> Form<'a> {
     /// Reads a form. The file is the part with a file name, or else the part `file` or `data`.
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`] if the body is no such form, or has not one file.
+    /// Returns [`Code::MessageNotSupported`] if the body is no such form, or has not one file.
     pub(crate) fn read(body: &'a [u8], boundary: &str) -> Result<Self, Fault> {
         let begin = format!("--{boundary}");
         let between = format!("\r\n--{boundary}");

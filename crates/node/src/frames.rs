@@ -1,9 +1,9 @@
-//! How many frames of HTTP/2 a client may send that carry no request: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and those
-//! of unknown kinds.
+//! The number of HTTP/2 frames without a request that a client may send: SETTINGS, PING, WINDOW_UPDATE, PRIORITY and
+//! those of unknown kinds.
 //!
-//! The library below answers or ignores each, however many come. It has bounds only for the others (requests that are
-//! taken back, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens
-//! its windows again and again: the bytes sent to it buy it frames.
+//! The library below answers or ignores each, whatever their number. It has bounds only for the others (cancelled
+//! requests, headers, empty data). So the heads of frames are read here as they pass. A client that downloads opens its
+//! windows again and again: the bytes sent to it buy it frames.
 
 use std::io;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 const PER_SECOND: f64 = 1000.0;
 const AT_ONCE: f64 = 10_000.0;
 
-/// So many bytes that are sent to a client let it send a frame more.
+/// For this many sent bytes a client may send one more frame.
 const BYTES_EACH: f64 = 1024.0;
 
 /// The length of a frame's head.
@@ -28,7 +28,7 @@ pub(crate) struct Framed<T> {
     stream: T,
     clock: Clock,
     head: [u8; HEAD],
-    /// How much of a head has come.
+    /// The part of a head that has arrived.
     has: usize,
     /// The bytes that pass before the next head.
     passing: usize,
@@ -37,7 +37,7 @@ pub(crate) struct Framed<T> {
 }
 
 impl<T> Framed<T> {
-    /// Of a stream that begins with so many bytes before the first frame.
+    /// For a stream that begins with this many bytes before the first frame.
     pub(crate) fn new(stream: T, clock: Clock, preface: usize) -> Self {
         let since = clock.now();
         Self { stream, clock, head: [0; HEAD], has: 0, passing: preface, left: AT_ONCE, since }

@@ -10,18 +10,18 @@ use lehr_services::{Code, Fault, Options, Version};
 use crate::edge::Edge;
 use crate::refusal::Refused;
 
-/// How long an answer is of use to the client, in milliseconds.
+/// The time until the answer is of no more use to the client, in milliseconds.
 pub(crate) const TIMEOUT: &str = "lehr-timeout-ms";
 
 /// The contract that the client was built with: name, space, version.
 pub(crate) const CONTRACT: &str = "lehr-contract";
 
-/// Which life of the service is meant, or has answered.
+/// The incarnation of the service that is meant, or that has answered.
 pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
 /// Makes sending it again harmless.
 pub(crate) const KEY: &str = "idempotency-key";
-/// The most bytes of such a key.
+/// The largest number of bytes of such a key.
 pub(crate) const KEY_BYTES: usize = 255;
 
 /// The version that the state must have, whichever life it is of.

@@ -1,4 +1,4 @@
-//! Bodies of requests: read as far as they may go, and read past where the request was refused.
+//! Bodies of requests: read up to their limit, and skipped if the request was refused.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) async fn read(edge: &Edge, body: &mut Incoming) -> Result<Vec<u8>, Re
     }
 }
 
-/// How long the rest of a body is read that belongs to a request which has been refused.
+/// The time for reading the rest of a body whose request has been refused.
 const PASS_OVER_TIME: Duration = Duration::from_secs(5);
 
 /// Reads the rest of a body and forgets it, as far as a body may go. Many clients read no answer before they have sent

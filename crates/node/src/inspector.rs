@@ -1,4 +1,5 @@
-//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and how the workers below stand.
+//! The inspector of a node as a service: running handlers, waiting ones with the reason, listeners, and the state of
+//! the workers.
 
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use lehr_services::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where the inspector of a node stands.
+/// The path of a node's inspector.
 pub const INSPECTOR: &str = "/inspector";
 
 /// The document of the inspector: nothing. The answer to [`Look`] has the state.
@@ -47,7 +48,8 @@ impl Contract for Inspector {
 pub struct Look {
     /// Only this service and those below it. Default: all.
     pub path: String,
-    /// Only services with a handler that has waited for so many milliseconds, and of those only such handlers. Default: 0.
+    /// Only services with a handler that has waited for this many milliseconds, and of those only such handlers.
+    /// Default: 0.
     pub older_than_ms: u64,
 }
 
@@ -61,13 +63,13 @@ pub struct Seen {
     pub services: Vec<SeenService>,
     /// The workers of the node.
     pub workers: usize,
-    /// How many of them are running a job now.
+    /// The number of them that are running a job now.
     pub workers_busy: usize,
     /// Jobs that wait for a worker.
     pub jobs_queued: usize,
     /// Tasks that have not ended.
     pub tasks: usize,
-    /// Timers that have not gone off.
+    /// Timers that have not fired.
     pub timers: usize,
 }
 
@@ -77,9 +79,9 @@ pub struct Seen {
 /// See [`Inspector`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SeenService {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: Phase,
     /// Its handlers that have begun and wait.
     pub running: Vec<SeenHandler>,
@@ -113,11 +115,11 @@ pub struct SeenHandler {
 pub struct SeenQueue {
     /// The operation.
     pub operation: String,
-    /// How many.
+    /// Their number.
     pub requests: usize,
 }
 
-/// One who hears of changes.
+/// A subscriber.
 ///
 /// # Example
 /// See [`Inspector`].

@@ -1,7 +1,7 @@
 //! A node of services: the HTTP edge before a [`Host`](lehr_services::Host), and the client that reaches it.
 //!
-//! Between nodes there is HTTP and nothing of ours: JSON for people, MessagePack between programs, server-sent events
-//! for changes, problem documents for faults. The table of `route.rs` lists the requests; [`status`] has the form of a
+//! Between nodes there is only standard HTTP: JSON for people, MessagePack between programs, server-sent events for
+//! changes, problem documents for faults. The table of `route.rs` lists the requests; [`status`] has the form of a
 //! fault on the wire.
 //!
 //! ```
@@ -24,8 +24,8 @@
 //! .unwrap();
 //! ```
 //!
-//! Tokio stands in this crate and nowhere below; the host's dispatcher runs handlers. Read next: `docs/design/node.md`,
-//! `edge.rs` → `connection.rs` → `exchange.rs`.
+//! Tokio is used in this crate and nowhere below; the host's dispatcher runs handlers. Read next:
+//! `docs/design/node.md`, `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 
 mod access;

@@ -12,10 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Where the filters of a node's log stand.
+/// The path of the filters of a node's log.
 pub const LOG: &str = "/log";
 
-/// How much a line matters.
+/// The level of a line.
 ///
 /// # Example
 /// ```
@@ -32,7 +32,7 @@ pub enum Level {
     Warn,
     /// A request was answered.
     Info,
-    /// The node was asked how it is.
+    /// A health check.
     Debug,
 }
 
@@ -131,7 +131,7 @@ impl Log {
     /// Lines that pass these filters go to `sink`, one at a time, without a line break.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every filter that cannot be meant.
+    /// Returns [`Code::InvalidValue`], with every invalid filter.
     ///
     /// # Example
     /// See [`Log`].
@@ -144,7 +144,7 @@ impl Log {
     /// Replaces the filters, for every line from now on.
     ///
     /// # Errors
-    /// As for [`new`](Self::new); those before stay.
+    /// The same as for [`new`](Self::new); those before stay.
     ///
     /// # Example
     /// See [`Log`].

@@ -16,7 +16,7 @@
 //! assert_eq!(manifest.services()["/notes"].contract, "lehr/records");
 //! ```
 //!
-//! Why it is so: `docs/design/manifest.md`.
+//! For the reasons, see `docs/design/manifest.md`.
 
 mod apply;
 mod findings;
@@ -41,7 +41,7 @@ pub use schema::{Schema, Stands};
 pub use service::{Apply, MANIFEST, ManifestState, ManifestText, Manifests, Review};
 pub use tree::{Field, Tree};
 
-/// The services of a manifest, and where each record stands in its file.
+/// The services of a manifest, and the position of each record in its file.
 ///
 /// # Example
 /// The page of the module has one.
@@ -78,16 +78,16 @@ pub struct ServiceRecord {
     /// The settings of its kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<BTreeMap<String, Value>>,
-    /// Which service stands for which of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
+    /// The service for each of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that are to be ready before it starts, beside its partners.
+    /// Services that must be ready before it starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// The cores that it has, by number; none: it runs where the node does.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
-    /// How many requests of each operation may wait. Default: 1024.
+    /// The largest number of requests of each operation that may wait. Default: 1024.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1))]
     pub queue: Option<usize>,
@@ -99,14 +99,14 @@ pub struct ServiceRecord {
     pub keep: bool,
 }
 
-/// How often a service starts again.
+/// The number of times a service starts again.
 ///
 /// # Example
 /// See [`ServiceRecord`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRecord {
-    /// After so many crashes it stays down.
+    /// After this many crashes it stays down.
     #[schemars(range(min = 1))]
     pub crashes: usize,
     /// Counted within this time, in seconds.
@@ -120,7 +120,7 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl ServiceRecord {
-    /// A service of this kind, with nothing said about it.
+    /// A service of this kind, without settings.
     ///
     /// # Example
     /// See [`ServiceRecord`].
@@ -137,7 +137,7 @@ impl ServiceRecord {
         }
     }
 
-    /// Where it is put. Its state is kept below `folder`, if it is to be kept.
+    /// Its placement on the host. Its state is kept below `folder`, if it is to be kept.
     ///
     /// # Example
     /// ```
@@ -184,7 +184,7 @@ impl Manifest {
     /// The manifest that is the table `services` of a larger description.
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub(crate) fn of(tree: &Tree, field: &Field) -> Result<Self, Findings> {
         let schema = Self::schema();
         let mut findings = Findings::default();
@@ -233,7 +233,7 @@ impl Manifest {
         Self { services: services.into_iter().collect(), trees: BTreeMap::new() }
     }
 
-    /// Several manifests as one. A service may stand in several if they say the same of it.
+    /// Several manifests as one. Several files may name a service if they agree on it.
     ///
     /// # Errors
     /// Services of which two say something else, each with both places.
@@ -282,7 +282,7 @@ impl Manifest {
         &self.services
     }
 
-    /// Where the record of a service stands.
+    /// The manifest and the field of a service's record.
     pub(crate) fn place(&self, path: &str) -> (Tree, Field) {
         Self::place_of(self.trees.get(path), path)
     }

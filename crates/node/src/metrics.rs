@@ -13,7 +13,7 @@ use crate::edge::Edge;
 /// The media type of the format.
 pub(crate) const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// A counter: its name, its meaning, and where it stands.
+/// A counter: its name, its meaning, and its value.
 type Counter = (&'static str, &'static str, fn(&Counts) -> u64);
 
 /// The counters of each service.
@@ -112,7 +112,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
     page
 }
 
-/// The numbers that services show of themselves. Those of one name stand together, whichever service they are of.
+/// The numbers that services show of themselves. Those with the same name are grouped, for all services.
 fn measured(page: &mut String, endpoints: &[Endpoint]) {
     let mut lines: BTreeMap<Measure, Vec<String>> = BTreeMap::new();
     for endpoint in endpoints {

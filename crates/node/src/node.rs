@@ -13,7 +13,7 @@ use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
 
-/// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host as it is.
+/// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host unchanged.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,7 @@ impl Node {
     /// Listens for requests to the services of a host.
     ///
     /// # Errors
-    /// Those of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
+    /// The errors of [`Settings::check`]; [`Code::Unavailable`] if the address is not available.
     pub fn start(host: Host, settings: Settings) -> Result<Self, Fault> {
         settings.check()?;
         let wanted = settings.address;
@@ -60,7 +60,7 @@ impl Node {
         Ok(Self { host, address, edge, stop, threads })
     }
 
-    /// Where it listens.
+    /// The address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

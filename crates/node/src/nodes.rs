@@ -1,9 +1,9 @@
 //! The nodes that this node knows: their services, as long as their leases last.
 //!
 //! A node that has the address of another follows that node's directory, and asks it for a sign of life three times a
-//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed it is *gone*
-//! and so are its services. When it answers again it is *up*, with the services that it has then. Times are those of
-//! the host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
+//! lease. Every answer renews the lease. One that does not answer is *silent*. When its lease has passed, it and its
+//! services are *gone*. When it answers again it is *up*, with the services that it has then. Times are those of the
+//! host's clock, which only goes forward. A clock that jumps makes the node ask again and ends no lease by itself.
 //!
 //! A node reports about another only news that it has heard; there is no agreement between them. Two sides of a partition
 //! each keep themselves and lose the other.
@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::client::{Client, HttpLink};
 
-/// Where the nodes that a node knows are listed.
+/// The path of the list of known nodes.
 pub const NODES: &str = "/nodes";
 
-/// How many nodes one node follows.
+/// The number of nodes that one node follows.
 const NODES_MAX: usize = 256;
 
-/// How often a node is asked for a sign of life within its lease.
+/// The number of times a node is asked for a sign of life within its lease.
 const ASKED_IN_A_LEASE: u32 = 3;
 
 /// The nodes that a node knows, by address.
@@ -54,7 +54,7 @@ pub struct Joined {
     pub reach: Reach,
     /// Its services, by path; none when it is gone.
     pub services: BTreeMap<String, Record>,
-    /// Why it does not answer.
+    /// The reason why it does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -89,11 +89,11 @@ impl Contract for Nodes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Insert, name = "join", reply = String, key = address)]
 pub struct Join {
-    /// Where it listens, `http://host:port` or `https://host:port`.
+    /// The address that it listens on, `http://host:port` or `https://host:port`.
     pub address: String,
 }
 
-/// Follows it no more.
+/// Stops following it.
 ///
 /// # Example
 /// See [`Joining`].
@@ -135,7 +135,7 @@ pub struct FindService {
 pub struct Heard {
     /// Its address.
     pub address: String,
-    /// How it is.
+    /// Its state.
     pub node: Joined,
 }
 
@@ -187,7 +187,7 @@ impl Joining {
     /// `lease` is gone.
     ///
     /// # Panics
-    /// If `lease` is shorter than a millisecond.
+    /// Panics if `lease` is shorter than a millisecond.
     pub fn new(client: Client, lease: Duration) -> Self {
         assert!(lease >= Duration::from_millis(1), "a lease of {lease:?} has passed before it can be renewed");
         Self { nodes: Nodes::default(), client, lease, advertised: None, followed: Arc::default() }
@@ -196,7 +196,7 @@ impl Joining {
     /// Follows this node from the beginning.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
+    /// Returns [`Code::InvalidValue`] if that is no address of a node; [`Code::DuplicateEntry`] if it is named twice.
     ///
     /// # Example
     /// ```
@@ -214,11 +214,11 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that it follows to follow this node in turn, at this address. One that has no such service, or does not let this
-    /// node do that, is followed all the same.
+    /// Asks each node that it follows to follow this node too, at this address. One that has no such service, or does
+    /// not let this node do that, is followed all the same.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if that is no address of a node.
+    /// Returns [`Code::InvalidValue`] if that is no address of a node.
     ///
     /// # Example
     /// ```
@@ -368,7 +368,7 @@ struct Follower {
     own: Reference<Nodes>,
     address: String,
     link: HttpLink,
-    /// Where this node asks to be followed in turn, and with which token.
+    /// The address at which this node asks to be followed too, and the token for it.
     back: Option<(Reference<Nodes>, Join)>,
     clock: Clock,
     lease: Duration,
@@ -417,8 +417,8 @@ impl Follower {
 
     /// Asks, and waits a period for the answer.
     ///
-    /// If the clock has gone on by far more than that, nobody has waited: the machine slept, or the process was stopped. Then the node
-    /// had no time to answer, and is asked once more.
+    /// If the clock has advanced by far more than that, no node was late: the machine slept, or the process was
+    /// stopped. Then the node had no time to answer, and is asked once more.
     async fn within<T, F: Future<Output = Result<T, Fault>>>(&self, ask: impl Fn() -> F) -> Result<T, Fault> {
         let began = self.clock.now();
         let answer = self.once(ask()).await;
@@ -434,7 +434,7 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks to be followed in turn, once for each time that the node is found.
+    /// Asks to be followed too, once for each time that the node is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // It may follow this node already, have no such service, or not let this node ask.
@@ -442,7 +442,7 @@ impl Follower {
         }
     }
 
-    /// Hears of the node's services until it does not answer any more, and says why.
+    /// Follows the node's services until it no longer answers, and says why.
     async fn listen(
         &self,
         directory: &Reference<Directory>,
@@ -471,7 +471,7 @@ impl Follower {
         }
     }
 
-    /// The first event: news, the next turn, or the wish to have it now.
+    /// The first event: news, the next turn, or a request for it now.
     async fn first(&self, changes: &mut Subscription<Directory>) -> First {
         let (mut next, mut tick, mut wish) =
             (pin!(changes.next()), pin!(self.clock.sleep(self.period())), pin!(self.turn.receive()));
@@ -507,7 +507,7 @@ impl Follower {
     }
 }
 
-/// Merges the news heard into the known state; says whether that changed.
+/// Merges the news heard into the known state; returns whether that changed.
 fn apply(event: Event<Directory>, node: &mut Joined) -> bool {
     match event {
         Event::Seed(seed) => node.services.clone_from(&seed.services),

@@ -1,4 +1,4 @@
-//! Pages of other origins (CORS): which may ask, and the headers that tell their browsers.
+//! Pages of other origins (CORS): the permitted ones, and the headers for their browsers.
 
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response};
@@ -9,10 +9,10 @@ use crate::headers::{CONTRACT, IF_VERSION, INCARNATION, KEY, TIMEOUT};
 /// Headers of answers that pages may read.
 const EXPOSED: &str = "etag, retry-after, allow, content-range, lehr-incarnation";
 
-/// How long a browser may remember the answer, in seconds.
+/// The time that a browser may remember the answer, in seconds.
 const REMEMBERED: u64 = 600;
 
-/// The origins whose pages may ask a node, beside its own.
+/// The origins whose pages may call a node, in addition to its own.
 ///
 /// # Example
 /// ```
@@ -29,10 +29,10 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` stands for all.
+    /// These origins, each as a browser sends it: `https://name` or `https://name:port`. `*` means all.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for a text that is no origin.
+    /// Returns [`Code::InvalidValue`] for a text that is no origin.
     ///
     /// # Example
     /// See [`Origins`].

@@ -69,13 +69,13 @@ fn digest(text: &str) -> Option<[u8; 32]> {
     (digits.len() == 64).then(|| bytes.try_into().ok())?
 }
 
-/// The shortest token that is taken.
+/// The shortest token that is accepted.
 const TOKEN_MIN: usize = 16;
 
 /// The caller without a token.
 pub(crate) const ANONYMOUS: &str = "anonymous";
 
-/// Allows or denies: a part left out stands for all.
+/// Allows or denies: a part left out means all.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Rule {
@@ -110,10 +110,10 @@ impl Rule {
 }
 
 impl Policy {
-    /// Reads a policy from JSON, and looks whether it can be meant.
+    /// Reads a policy from JSON, and checks it.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with everything that cannot.
     ///
     /// # Example
     /// ```
@@ -176,10 +176,10 @@ impl Policy {
         if faults.is_empty() { Ok(policy) } else { Err(Fault::new(Code::InvalidValue, faults.join("; "))) }
     }
 
-    /// The owner of this token; without one, nobody in particular.
+    /// The owner of this token; without one, an anonymous caller.
     ///
     /// # Errors
-    /// [`Code::Unauthenticated`] for a token that is nobody's.
+    /// Returns [`Code::Unauthenticated`] for an unknown token.
     ///
     /// # Example
     /// See [`Policy`].
@@ -198,8 +198,8 @@ impl Policy {
         found.ok_or_else(|| Fault::new(Code::Unauthenticated, "the token is not known"))
     }
 
-    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let everybody do
-    /// everything.
+    /// Valid rules that are most likely mistakes: callers that no rule allows anything, and rules that let every client
+    /// do everything.
     ///
     /// # Example
     /// ```
@@ -228,7 +228,7 @@ impl Policy {
     /// The owner of a certificate with these DNS names.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] if that is nobody's: a signature alone opens nothing.
+    /// Returns [`Code::PermissionDenied`] if the policy does not name it: a signature alone grants nothing.
     ///
     /// # Example
     /// ```
@@ -256,7 +256,7 @@ impl Policy {
     /// Whether a caller may do this.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for who has no token.
+    /// [`Code::PermissionDenied`]; [`Code::Unauthenticated`] for a caller without a token.
     ///
     /// # Example
     /// See [`Policy`].

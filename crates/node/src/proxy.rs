@@ -23,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an address lies in it. An IPv4 address that is written as IPv6 is that IPv4 address.
+    /// Whether it contains an address. An IPv4 address that is written as IPv6 is that IPv4 address.
     ///
     /// # Example
     /// See [`Network`].

@@ -1,17 +1,16 @@
-//! The fields of an operation beside its body: in the query of the address, or in a form.
+//! The fields of an operation in addition to its body: in the query of the address, or in a form.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use lehr_services::{Code, Fault, Format, OperationDescription, raw_document};
 use serde_json::{Map, Value};
 
-/// The fields of an operation that stand in the query of the address: `limit=4&name=ada` is
-/// `{"limit": 4, "name": "ada"}`. A value that can be read as JSON is JSON, unless the field is a text; all else is
-/// text. A list may be JSON, words with commas between them, or the field named once for each item, as OpenAPI's
-/// `explode` has it.
+/// The fields of an operation in the query of the address: `limit=4&name=ada` is `{"limit": 4, "name": "ada"}`. A value
+/// that can be read as JSON is JSON, unless the field is a text; all else is text. A list may be JSON, words with
+/// commas between them, or the field named once for each item, as OpenAPI's `explode` has it.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] for a field that is named twice and takes no list.
+/// Returns [`Code::InvalidValue`] for a field that is named twice and takes no list.
 pub(crate) fn query(text: &str, operation: Option<&OperationDescription>) -> Result<Map<String, Value>, Fault> {
     let mut fields = Map::new();
     for (name, text) in form_urlencoded::parse(text.as_bytes()) {

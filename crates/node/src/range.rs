@@ -1,4 +1,4 @@
-//! Parts of answers (RFC 9110, section 14): a transfer that broke goes on where it was.
+//! Parts of answers (RFC 9110, section 14): a transfer that broke continues where it was.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 
 use crate::body::Answer;
 
-/// The part that a client wants of an answer of so many bytes.
+/// The part that a client wants of an answer of this many bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Wanted {
     /// All of it, because the request asks for that, or cannot be read.
     Whole,
     Part(Range<usize>),
-    /// A part that is not there.
+    /// A part that does not exist.
     Nothing,
 }
 

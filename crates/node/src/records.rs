@@ -54,7 +54,7 @@ pub struct Insert {
     pub value: Value,
 }
 
-/// Puts another document under a key that is taken. The answer is the one before.
+/// Puts another document under a key that is in use. The answer is the one before.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Records, verb = Update, name = "update", reply = Value, key = key)]
 pub struct Update {

@@ -26,7 +26,7 @@ pub(crate) struct Renewed<T> {
 }
 
 struct Last<T> {
-    /// Of the content of the files at the last look, useful or not.
+    /// The content of the files at the last look, useful or not.
     stamp: u64,
     made: T,
 }
@@ -38,7 +38,7 @@ pub(crate) enum News {
     Same,
     /// It has been made again.
     Renewed,
-    /// The files have changed, and their content now is of no use.
+    /// The files have changed, and their content now is unusable.
     Refused(Fault),
 }
 

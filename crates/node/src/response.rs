@@ -1,4 +1,4 @@
-//! Answers as HTTP has them: pages, documents, streams of events.
+//! Answers of HTTP: pages, documents, streams of events.
 
 use hyper::body::Bytes;
 use hyper::header::{self, HeaderValue};

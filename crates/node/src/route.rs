@@ -67,8 +67,8 @@ impl Route {
 /// Finds the route of a request.
 ///
 /// # Errors
-/// [`Code::ActionNotSupported`] for a method that means nothing here; [`Code::UnknownService`] for a path that nothing
-/// can stand at.
+/// Returns [`Code::ActionNotSupported`] for a method that means nothing here; [`Code::UnknownService`] for an
+/// impossible path.
 pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     let is_read = method == Method::GET || method == Method::HEAD;
     if is_page(path) && !is_read {

@@ -136,7 +136,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) schema: Value,
     pub(crate) is_required: bool,
-    /// Whether it can stand in an address as it is.
+    /// Whether it can be part of an address as it is.
     pub(crate) is_plain: bool,
 }
 
@@ -266,12 +266,12 @@ impl Naming {
     }
 }
 
-/// How many forms of a choice are something.
+/// The number of forms of a choice that are something.
 fn of_substance(forms: &[Value]) -> usize {
     forms.iter().filter(|form| form["type"] != "null").count()
 }
 
-/// The field that always has the same word in a form of a choice, with this word.
+/// The field with the same word in each form of a choice, with this word.
 fn constant(form: &Value) -> Option<(String, String)> {
     let mut words = form["properties"].as_object()?.iter();
     words.find_map(|(name, field)| Some((name.clone(), field["const"].as_str()?.to_owned())))
@@ -392,7 +392,7 @@ fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     }
 }
 
-/// The words that a form of a choice stands for, if it is of words, with their descriptions.
+/// The words of a choice's form, if it has words, with their descriptions.
 fn words(form: &Value) -> Option<(Vec<Value>, Option<String>)> {
     let fields = form.as_object()?;
     let is_of_words = fields.keys().all(|key| matches!(key.as_str(), "const" | "enum" | "type" | "description"));

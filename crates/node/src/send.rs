@@ -26,7 +26,7 @@ use crate::tables::Rows;
 use crate::viewer::page_of_service;
 use crate::{shapes, tables};
 
-/// The most tags of one `If-Match`: each that is wrong costs a message.
+/// The largest number of tags of one `If-Match`: each that is wrong costs a message.
 const TAGS_MAX: usize = 16;
 
 /// Sends the request to the service.
@@ -211,7 +211,7 @@ async fn tried(
     }
 }
 
-/// Answers with rows as a file: those of the first piece, and of as many more as were asked for.
+/// Answers with rows as a file: those of the first piece, and of as many more as were requested.
 async fn table(
     edge: &Edge,
     peer: &Peer,

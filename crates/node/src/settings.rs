@@ -12,7 +12,7 @@ use crate::proxy::Network;
 use crate::tls::Tls;
 use crate::viewer::Viewer;
 
-/// Where a node listens, whom it lets in, and how much it takes from anybody.
+/// A node's address, callers and limits.
 ///
 /// # Example
 /// ```
@@ -25,29 +25,29 @@ use crate::viewer::Viewer;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where it listens; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
+    /// The address that it listens on; port 0 lets the system choose. Default: 127.0.0.1, port 8420.
     pub address: SocketAddr,
-    /// The rights of callers. Default: none, which is for loopback only: everybody may do everything.
+    /// The rights of callers. Default: none, which is for loopback only: every client may do everything.
     pub policy: Option<Policy>,
-    /// Origins whose pages may ask it, beside its own. Default: none.
+    /// Origins whose pages may call it, in addition to its own. Default: none.
     pub origins: Origins,
     /// The reverse proxies before it, whose word on the address of a client counts. Default: none.
     pub proxies: Vec<Network>,
     /// Lets it listen beyond loopback without a policy.
     pub is_insecure: bool,
-    /// The certificates that it shows and asks for; connections then speak only TLS. Default: none, and no TLS.
+    /// The certificates that it presents and requires; connections then use only TLS. Default: none, and no TLS.
     pub tls: Option<Tls>,
-    /// Where it logs its requests. Default: nowhere.
+    /// The target of its request log. Default: nowhere.
     pub log: Option<Log>,
     /// The page that it shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
-    /// How many threads serve connections. Default: 1.
+    /// The number of threads that serve connections. Default: 1.
     pub threads: usize,
-    /// How much it takes.
+    /// Its limits.
     pub limits: Limits,
 }
 
-/// How much a node takes from its clients. Requests beyond it are refused with a status that says so.
+/// The limits that a node sets its clients. Requests beyond it are refused with a status that says so.
 ///
 /// # Example
 /// ```
@@ -56,16 +56,16 @@ pub struct Settings {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// How many connections the node keeps at once. One more takes the place of one that is idle, and is closed at once
-    /// if none is. Default: 4096.
+    /// The number of connections that the node keeps at once. One more replaces an idle one, and is closed at once if
+    /// none is idle. Default: 4096.
     pub connections: usize,
     /// Connections at once from one address that is no proxy's. Default: 1024.
     pub connections_per_address: usize,
-    /// How long a connection may be open without an answer on its way, which may be seen as late as after twice as
-    /// long. Default: 2 minutes.
+    /// The time that a connection may be open without an answer on its way; the node may notice after twice as long.
+    /// Default: 2 minutes.
     pub idle_time: Duration,
-    /// How old a connection may be until its client is asked to make another one; answers on their way go on. Default:
-    /// 1 day.
+    /// The age at which the node asks a connection's client to make another one; answers on their way continue.
+    /// Default: 1 day.
     pub connection_age: Duration,
     /// The bytes of answers that are kept on one connection until the client takes them. One answer always fits; the
     /// part that does not is answered 503. Default: 128 MiB.
@@ -76,17 +76,17 @@ pub struct Limits {
     pub body_bytes: usize,
     /// The size of all headers together, at least 8 KiB. Default: 64 KiB.
     pub header_bytes: usize,
-    /// How many headers. Default: 100.
+    /// The number of headers. Default: 100.
     pub headers: usize,
-    /// How long a client may take to send its headers. Default: 10 s.
+    /// The longest time that a client may take to send its headers. Default: 10 s.
     pub header_time: Duration,
-    /// How long a client may take to send a body. Default: 60 s.
+    /// The longest time that a client may take to send a body. Default: 60 s.
     pub body_time: Duration,
-    /// How long a client may take no bytes that it is sent, until its connection is closed. The close may come as late
-    /// as after twice as long. On HTTP/2, where one answer may be stuck alone, the limit also holds for each answer.
-    /// Default: 60 s.
+    /// The longest time that a client may take no bytes that it is sent, until its connection is closed. The close may
+    /// come as late as after twice as long. On HTTP/2, where one answer may be stuck alone, the limit also holds for
+    /// each answer. Default: 60 s.
     pub take_time: Duration,
-    /// How long a request without a limit of its own may take. Default: 30 s.
+    /// The longest time that a request without a limit of its own may take. Default: 30 s.
     pub answer_time: Duration,
     /// The longest time that a request may ask for. Default: 1 hour.
     pub answer_time_max: Duration,
@@ -94,14 +94,14 @@ pub struct Limits {
     pub requests: usize,
     /// Subscriptions at once; one more is answered 503. Default: 4096.
     pub subscriptions: usize,
-    /// How often a sign of life is sent to a subscriber. One who does not take it within the same time again is cut
-    /// off. Default: 15 s.
+    /// The number of times a sign of life is sent to a subscriber. A connection that does not take it within the same
+    /// time again is cut off. Default: 15 s.
     pub heartbeat: Duration,
     /// Requests a second and at once from one address; more are answered 429. Default: no limit.
     pub rate: Option<Rate>,
 }
 
-/// A rate of requests: so many a second, and so many at once after a pause.
+/// A rate of requests: this many in a second, and this many at once after a pause.
 ///
 /// # Example
 /// ```
@@ -167,11 +167,11 @@ impl Settings {
         }
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
-    /// [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without one;
-    /// [`Code::InvalidValue`] with every number that cannot be meant.
+    /// Returns [`Code::PermissionDenied`] for an open address without a policy, and for certificates of clients without
+    /// one; [`Code::InvalidValue`] with every invalid number.
     ///
     /// # Example
     /// See [`Settings`].

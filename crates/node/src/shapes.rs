@@ -1,16 +1,17 @@
 //! Refuses lists where objects are expected.
 //!
-//! The library that reads documents takes a list for any struct, its fields by position. That suits a compact wire and
+//! The library that reads documents takes a list for any struct, its fields by position. This suits a compact wire and
 //! no client: `[1, 2]` in the place of `{"x": 1, "y": 2}` is a mistake, and it changed the state. So a body that has a
 //! list somewhere is held against the schema of its operation.
 
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;
 
-/// Looks for lists in a body that stand where the schema has only objects.
+/// Looks for lists in a body where the schema has only objects.
 ///
 /// # Errors
-/// [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to refuse.
+/// Returns [`Code::MessageNotSupported`] with the place of the first. A body that cannot be read is for the service to
+/// refuse.
 pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), Fault> {
     // Most bodies have none.
     if format == Format::Json && !body.contains(&b'[') {
@@ -23,7 +24,7 @@ pub(crate) fn check(format: Format, body: &[u8], schema: &Value) -> Result<(), F
     Err(Fault::new(Code::MessageNotSupported, reason))
 }
 
-/// The place of a list that stands where an object may stand and no list.
+/// The place of a list where the schema allows an object but no list.
 fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) -> Option<String> {
     let schema = followed(schema, root);
     if value.is_array() && !allows(schema, root, "array") {

@@ -1,4 +1,4 @@
-//! The bytes of a connection, whatever carries them.
+//! The bytes of a connection, for any transport.
 //!
 //! One type for all: the protocols above are large, and would be compiled for each type of stream once more. A call
 //! through an object costs nothing beside the system call below it.

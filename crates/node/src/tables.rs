@@ -1,7 +1,7 @@
 //! Rows of tables as files: `Accept: text/csv` in the place of a document with the text inside.
 //!
 //! An operation answers rows if it has a field `format` and its reply has fields with the names of formats, one of
-//! which is filled. So nothing below knows of it.
+//! which is filled. So nothing below depends on it.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,10 +13,10 @@ use serde_json::Value;
 use crate::body::Answer;
 use crate::encode::preferred;
 
-/// How many bytes of text are put together of pieces; a longer table is asked for in parts.
+/// The number of bytes of text that are put together of pieces; a longer table is requested in parts.
 pub(crate) const BYTES_MAX: usize = 64 << 20;
 
-/// Which rows there are in an answer: the first, the one after the last, and how many the table has.
+/// The rows of an answer: the first, the one after the last, and the number that the table has.
 const ROWS: &str = "lehr-rows";
 
 /// A form of rows.
@@ -65,7 +65,7 @@ impl Rows {
         rows.flatten()
     }
 
-    /// The body of the request with its field `format`, and from a row on, if that is said.
+    /// The body of the request with its field `format`, and from a row on, if that is given.
     pub(crate) fn asked(self, format: Format, body: &[u8], from: Option<u64>) -> Result<Vec<u8>, Fault> {
         let mut body: Value = if body.is_empty() { Value::Object(Default::default()) } else { format.decode(body)? };
         if let Some(fields) = body.as_object_mut() {
@@ -88,21 +88,21 @@ pub(crate) struct Answered {
 }
 
 impl Answered {
-    /// Of the first piece.
+    /// The number of bytes in the first piece.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if that is no piece.
+    /// Returns [`Code::OperationFailed`] if that is no piece.
     pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
         let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
         answered.from = answered.add(piece)?;
         Ok(answered)
     }
 
-    /// Where the next piece begins, if one must be asked for. Streams of Arrow cannot be joined, so that an answer ends
-    /// with its piece.
+    /// The offset of the next piece, if there is one. Streams of Arrow cannot be joined, so that an answer ends with
+    /// its piece.
     ///
     /// # Errors
-    /// [`Code::TooLarge`] if it would be more than fits.
+    /// Returns [`Code::TooLarge`] if it would be more than fits.
     pub(crate) fn next(&self, to: Option<u64>) -> Result<Option<u64>, Fault> {
         if self.rows == Rows::Arrow || self.to >= to.unwrap_or(self.of).min(self.of) {
             return Ok(None);
@@ -114,7 +114,7 @@ impl Answered {
         Ok(Some(self.to))
     }
 
-    /// Adds a piece, and says where it begins.
+    /// Adds a piece, and returns its offset.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
         let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the form asked for");
         let piece: Value = Format::Json.decode(piece)?;
@@ -128,7 +128,7 @@ impl Answered {
         number("from")
     }
 
-    /// The bytes, and the answer that is to have them.
+    /// The bytes, and the receiver of the answer.
     pub(crate) fn into_response(self) -> (Vec<u8>, Response<Answer>) {
         let mut response = Response::new(Answer::Whole(None));
         *response.status_mut() = StatusCode::OK;

@@ -15,9 +15,9 @@ use crate::renewed::{News, Renewed};
 
 /// The certificates that a node shows and asks for when a connection begins.
 ///
-/// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). Which
-/// caller of the [`Policy`](crate::Policy) that is, is said by the DNS names in it; a certificate that is no caller's
-/// opens nothing.
+/// With a file of authorities every client has to show a certificate that one of them has signed (mutual TLS). The DNS
+/// names in it say which caller of the [`Policy`](crate::Policy) that is; a certificate that is no caller's opens
+/// nothing.
 ///
 /// # Example
 /// ```
@@ -47,8 +47,8 @@ impl Tls {
     /// authorities of clients.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code), naming the file: it cannot be read, has no certificate or key, or
-    /// the key is not the certificate's.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code), naming the file: it cannot be read, has no certificate or
+    /// key, or the key is not the certificate's.
     ///
     /// # Example
     /// See [`Tls`].
@@ -72,8 +72,7 @@ impl Tls {
     }
 }
 
-/// Configures TLS for a node: its certificate and its key. If a third file is there, it names the authorities of
-/// clients.
+/// Configures TLS for a node: its certificate and its key. If a third file exists, it names the authorities of clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);
     let (chain, secret) = (certificates(certificate, &texts[0])?, key(private, &texts[1])?);

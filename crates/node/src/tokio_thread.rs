@@ -28,7 +28,7 @@ impl TokioThread {
     /// Starts a thread of this name, for tasks that are spawned onto its [`handle`](Self::handle).
     ///
     /// # Errors
-    /// If the system gives no thread, or no means to wait for sockets.
+    /// Fails if the system gives no thread, or no means to wait for sockets.
     ///
     /// # Example
     /// See [`TokioThread`].

@@ -40,13 +40,13 @@ impl fmt::Debug for Trust {
 }
 
 impl Trust {
-    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Shows a certificate, with its
+    /// Trusts the authorities of a file in PEM, or else those that the machine trusts. Presents a certificate, with its
     /// private key, to nodes that ask for one. Changed files are read again when a connection begins; if they cannot be
     /// used, the earlier ones stay.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the machine
-    /// trusts nobody.
+    /// Returns [`Code::InvalidValue`], naming the file that cannot be used; [`Code::InsufficientResources`] if the
+    /// machine trusts no authority.
     ///
     /// # Example
     /// See [`Trust`].
@@ -62,7 +62,7 @@ impl Trust {
     /// Speaks TLS on a connection to a host, with these protocols above it, the one that is liked best first.
     ///
     /// # Errors
-    /// Why not, in words.
+    /// The reason why it is not, in words.
     pub async fn connect(
         &self,
         host: &str,

@@ -1,7 +1,7 @@
-//! How much of answers is kept until clients take it: on one connection, and on all together.
+//! The amount of answers that is kept until clients take it: on one connection, and on all together.
 //!
-//! Bytes that several answers share are counted once, because they are there once. The cost of each answer beside its
-//! bytes is counted for each.
+//! Bytes that several answers share are counted once, because they are there once. The cost of each answer in addition
+//! to its bytes is counted for each.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,8 @@ pub(crate) struct Unsent {
 #[derive(Debug, Default)]
 struct Held {
     bytes: usize,
-    /// How many answers share each body, by its address, which is that of no other body as long as it is held.
+    /// The number of answers that share each body, by its address, which is that of no other body as long as it is
+    /// held.
     shares: HashMap<usize, usize>,
 }
 
@@ -33,12 +34,12 @@ impl Unsent {
         Arc::new(Self { limit, held: Mutex::default() })
     }
 
-    /// How many bytes are kept now.
+    /// The number of bytes that are kept now.
     pub(crate) fn bytes(&self) -> usize {
         self.held.lock().bytes
     }
 
-    /// Counts a body. One always fits, however long it is, or it could never be read.
+    /// Counts a body. One always fits, of any length, because it could never be read otherwise.
     fn enter(self: &Arc<Self>, body: &[u8]) -> Option<Entry> {
         let (key, length) = (body.as_ptr().addr(), body.len());
         let mut held = self.held.lock();
@@ -77,7 +78,7 @@ impl Drop for Entry {
 /// A body with its entries, which go before it: its address is free for another one after that.
 struct Counted {
     _entries: [Entry; 2],
-    /// Its connection is not idle as long as it is on its way.
+    /// Its connection is not idle as long as it is being sent.
     _answering: Option<Answering>,
     body: Shared,
 }
@@ -124,7 +125,7 @@ impl AsRef<[u8]> for Counted {
 /// The bytes of a body, counted in both ledgers until the last piece of them has been sent or dropped.
 ///
 /// # Errors
-/// [`Code::Unavailable`] if a ledger has no room.
+/// Returns [`Code::Unavailable`] if a ledger has no room.
 pub(crate) fn counted(ledgers: [&Arc<Unsent>; 2], answering: Option<Answering>, body: Shared) -> Result<Bytes, Fault> {
     if body.as_ref().is_empty() {
         return Ok(Bytes::new());

@@ -1,6 +1,6 @@
 //! The viewer: files for people who open a node in a browser, at paths that no service can have.
 //!
-//! A node sends the files as they were given, to anybody: they hold no word of its services. The pages ask for data as
+//! A node sends the files unchanged to any client: they contain nothing about its services. The pages ask for data as
 //! every client does, with the rights of their user. Read next: `docs/design/web.md`.
 
 use hyper::body::Bytes;
@@ -16,7 +16,7 @@ use crate::encode::is_for_people;
 use crate::refusal::Refused;
 use crate::route::EVENTS;
 
-/// Where the viewer is. No name of a service has a `~`.
+/// The path of the viewer. No name of a service has a `~`.
 const ROOT: &str = "/~/";
 
 /// The policy for pages: load only content of this node, and no code or style that is written inside of a page.
@@ -69,7 +69,7 @@ impl Viewer {
         Self { files: files.into_iter().map(|file| (file, tag(file.bytes))).collect() }
     }
 
-    /// Whether there is none.
+    /// Whether it is empty.
     ///
     /// # Example
     /// See [`Viewer`].
@@ -77,7 +77,7 @@ impl Viewer {
         self.files.is_empty()
     }
 
-    /// The answer to a request for a file; nothing if there is none of this name.
+    /// The answer to a request for a file; nothing if there is no such file.
     pub(crate) fn file(&self, name: &str, headers: &HeaderMap) -> Option<Response<Answer>> {
         let name = if name.is_empty() { "index.html" } else { name };
         let (file, tag) = self.files.iter().find(|(file, _)| file.name == name)?;
@@ -119,7 +119,7 @@ pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Respons
     Some(viewer.file(name, request.headers()).ok_or_else(|| fault().into()))
 }
 
-/// The way from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
+/// The path from a node's address to its viewer. Relative, so that it holds behind a proxy with a prefix.
 fn sent_on(to: &'static str) -> Response<Answer> {
     let mut response = Response::new(Answer::Whole(None));
     *response.status_mut() = StatusCode::SEE_OTHER;
@@ -131,8 +131,8 @@ fn sent_on(to: &'static str) -> Response<Answer> {
     secured(response)
 }
 
-/// A page that a service has made. Its scripts are its own and stand within; a browser gives them no origin, so that
-/// they can ask the node for nothing.
+/// A page that a service has made. Its scripts are inline; a browser gives them no origin, so they cannot call the
+/// node.
 pub(crate) fn page_of_service(text: Bytes) -> Response<Answer> {
     let mut response = Response::new(Answer::whole(text));
     let headers = response.headers_mut();

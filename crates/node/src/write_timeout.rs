@@ -2,9 +2,9 @@
 //! answers is free.
 //!
 //! Two places, because an answer can be stuck in two. A socket whose other end does not read stops taking bytes: that
-//! is seen below everything else, whatever is spoken above. On HTTP/2 a client may also read its connection, and so
-//! answer every sign of life, and never open the window of one stream. That is seen where the answer is passed on, a
-//! piece at a time.
+//! shows below everything else, for any protocol above. On HTTP/2 a client may also read its connection, and so answer
+//! every sign of life, and never open the window of one stream. The stream that passes the answer on sees this, a piece
+//! at a time.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,15 +23,15 @@ pub(crate) const PIECE: usize = 16 << 10;
 
 /// A socket that fails when its other end takes nothing for so long, and at most twice as long.
 ///
-/// The system says that there is room when a third of a socket's buffer is free. That is more than a megabyte on a fast
-/// one. A client that reads slowly may need minutes for that. So when the time is over the socket is asked by writing
-/// to it, which makes the best use of any room.
+/// The system says that there is room when a third of a socket's buffer is free. This is more than a megabyte on a fast
+/// one. A client that reads slowly may need minutes for that. So when the time is over, a write tests the socket, which
+/// makes the best use of any room.
 pub(crate) struct WriteTimeout {
     stream: TcpStream,
     limit: Duration,
     /// While it says that it takes nothing.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Whether it took something when it was asked, and may take more.
+    /// Whether it took something when it was tested, and may take more.
     takes: bool,
 }
 
@@ -40,7 +40,7 @@ impl WriteTimeout {
         Self { stream, limit, waiting: None, takes: false }
     }
 
-    /// The outcome of a write; `ask` writes the same, whatever the system has said of room.
+    /// The outcome of a write; `ask` writes the same, whatever the system has said about room.
     fn mind(
         &mut self,
         polled: Poll<io::Result<usize>>,
@@ -72,7 +72,7 @@ impl WriteTimeout {
 }
 
 /// Writes past Tokio, which would wait until the system says that there is room. No descriptor is needed for it: when
-/// none is left, clients that are there go on.
+/// none is left, clients that are there continue.
 #[cfg(unix)]
 fn write_now(stream: &TcpStream, parts: &[io::IoSlice<'_>]) -> io::Result<usize> {
     use std::os::fd::AsFd;
@@ -122,7 +122,7 @@ impl AsyncWrite for WriteTimeout {
     }
 }
 
-/// The long answers that are on their way on one connection, and whether each was taken from since somebody looked.
+/// The long answers on one connection, and whether each has made progress since the last look.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OnTheWay(Arc<Mutex<Numbered>>);
 
@@ -142,7 +142,7 @@ impl OnTheWay {
         Pieces { left: bytes, number, among: self.clone() }
     }
 
-    /// Waits until nothing was taken of one of them for as long as `limit`, and at most twice as long.
+    /// Waits until one of them has accepted nothing for as long as `limit`, and at most twice as long.
     pub(crate) async fn stuck(&self, limit: Duration) {
         loop {
             sleep(limit).await;
@@ -166,7 +166,7 @@ impl Pieces {
         self.left.len()
     }
 
-    /// The next piece; nothing when the last one has been taken.
+    /// The next piece; nothing when the last one has been removed.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         if let Some(is_taken) = self.among.0.lock().is_taken.get_mut(&self.number) {
             *is_taken = true;

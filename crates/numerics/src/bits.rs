@@ -1,11 +1,10 @@
 //! Soft and hard assignment of rows of bits, 64 columns to a word, with the sums that the next centres are made of.
 //!
 //! For a row `x` of zeros and ones and a centre `y`, `|x - y|^2 = |y|^2 + sum over the set bits j of (1 - 2 y_j)`.
-//! So of a row nothing matters but where its bits are set. Centres lie side by side: a line for
-//! each column holds `1 - 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next
-//! centres are the transposed product. A row's memberships, a line for 8 (16) centres, are added to the line of each
-//! set bit. Both cost as many additions as there are set bits, where rows of numbers cost as many multiply-adds as
-//! there are columns.
+//! So of a row nothing matters but where its bits are set. Centres are side by side: a line for each column holds `1 -
+//! 2 y_j` of 8 (16) centres. A row adds up the lines of its set bits. The sums for the next centres are the transposed
+//! product. A row's memberships, a line for 8 (16) centres, are added to the line of each set bit. Both cost as many
+//! additions as there are set bits, where rows of numbers cost as many multiply-adds as there are columns.
 //!
 //! Scores and sums have the meaning of [`crate::soft`] and [`crate::nearest`], and the same values up to rounding.
 //! Centres, directions and planes are in the coordinates of the bits, 0 and 1.
@@ -24,7 +23,7 @@ pub use known::{Known, Moves, nearest_bit_sums_of_known};
 pub use rows::{BitRows, for_each_set_bit};
 use walks::{ROWS, Walks};
 
-/// After so many rows, a multiple of [`ROWS`], sums in the rows' precision go over into `f64`.
+/// After this many rows, a multiple of [`ROWS`], sums in the rows' precision are added to `f64`.
 const FLUSH: usize = 2 * ROWS;
 /// Columns whose lines are taken apart together.
 const AT_ONCE: usize = 16;
@@ -46,7 +45,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// are wanted.
     ///
     /// # Panics
-    /// If `temperature` is not positive.
+    /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, bits: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.bits, self.count, self.temperature) = (bits, count, temperature);
@@ -58,7 +57,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// Says where centre `k` is, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], log_prior: f64) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y), log_prior);
@@ -68,7 +67,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// `terms` of the columns whose bits are set.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -90,7 +89,7 @@ impl<T: Real> SoftBitCenters<T> {
     /// The direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If there is no room for it, or lengths disagree.
+    /// Panics if there is no room for it, or lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.bits && direction.len() == self.bits);
         assert!(self.projections.lines > 0, "room for directions");
@@ -99,11 +98,11 @@ impl<T: Real> SoftBitCenters<T> {
     }
 
     /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
-    /// for.
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
+    /// requested.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -132,7 +131,7 @@ impl<T: Real> SoftBitCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -171,7 +170,7 @@ impl<T: Real> HardBitCenters<T> {
     /// Says where centre `k` is.
     ///
     /// # Panics
-    /// If there is no room for it, or it has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64]) {
         assert!(center.len() == self.bits);
         self.set_form(k, center.iter().map(|y| y * y).sum(), center.iter().map(|y| 1.0 - 2.0 * y));
@@ -181,7 +180,7 @@ impl<T: Real> HardBitCenters<T> {
     /// of the columns whose bits are set.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     ///
     /// # Example
     /// ```
@@ -210,7 +209,7 @@ impl<T: Real> HardBitCenters<T> {
     /// Adds the plane of the next centre, from the first on: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// If the normal has not as many coordinates as there are columns.
+    /// Panics if the normal has not as many coordinates as there are columns.
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.bits);
         self.normals.extend_from_slice(normal);
@@ -222,7 +221,7 @@ impl<T: Real> HardBitCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -262,7 +261,8 @@ impl<T: Real> BitScratch<T> {
 /// Cost: set bits x K x 2 additions, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, second moments are asked for, or directions that were not announced.
+/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
+/// announced.
 ///
 /// # Example
 /// ```
@@ -307,7 +307,7 @@ pub fn soft_bit_sums<T: Real>(
 /// Cost: set bits x (K + 1) additions. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -346,7 +346,7 @@ pub fn nearest_bit_sums<T: Real>(
 /// Cost: set bits x K additions. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 ///
 /// # Example
 /// ```

@@ -4,7 +4,7 @@
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
 //! roots in one order, as in [`crate::factor`] and for its reason: every rank factors the reduced sums for itself.
 
-/// How many numbers the lower triangle of an n x n matrix has; also where its row n begins.
+/// The number of numbers that the lower triangle of an n x n matrix has; also where its row n begins.
 ///
 /// # Example
 /// ```
@@ -17,7 +17,7 @@ pub const fn triangle(n: usize) -> usize {
 /// Row `i` of a packed lower triangle, up to the diagonal.
 ///
 /// # Panics
-/// If the triangle has no such row.
+/// Panics if the triangle has no such row.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ pub fn packed_row(packed: &[f64], i: usize) -> &[f64] {
 /// allocation.
 ///
 /// # Panics
-/// If `matrix` has not [`triangle`]`(n)` numbers.
+/// Panics if `matrix` has not [`triangle`]`(n)` numbers.
 ///
 /// # Example
 /// ```
@@ -68,7 +68,7 @@ pub fn cholesky(n: usize, matrix: &[f64]) -> Option<Vec<f64>> {
 /// Cost: n^3 / 6 operations, one allocation.
 ///
 /// # Panics
-/// If `factor` has not [`triangle`]`(n)` numbers.
+/// Panics if `factor` has not [`triangle`]`(n)` numbers.
 ///
 /// # Example
 /// ```
@@ -96,7 +96,7 @@ pub fn inverse_of_factor(n: usize, factor: &[f64]) -> Vec<f64> {
 /// Cost: n^2 x columns multiply-adds, no allocation.
 ///
 /// # Panics
-/// If `factor` has not [`triangle`]`(n)` numbers or `right` not n x `columns`.
+/// Panics if `factor` has not [`triangle`]`(n)` numbers or `right` not n x `columns`.
 ///
 /// # Example
 /// ```

@@ -13,7 +13,7 @@ use crate::dispatch::kernel;
 use crate::guttman::{Configuration, Weighing};
 use crate::lanes::{Lanes, Line, Real};
 
-/// Lines of a strip: sums are taken to `f64` after so many, and a strip of a few columns stays in the first-level
+/// Lines of a strip: sums are converted to `f64` after this many, and a strip of a few columns stays in the first-level
 /// cache.
 pub(crate) const STRIP: usize = 128;
 
@@ -35,12 +35,12 @@ pub struct Block<'a, T> {
     pub columns: usize,
     /// A dissimilarity is this times the stored number.
     pub factor: f64,
-    /// Stored numbers that are not below this are missing, and so is NaN; infinite for matrices in which none is.
+    /// Stored numbers that are not below this are missing, and so is NaN; infinite for matrices without missing values.
     pub limit: f64,
 }
 
 impl<T> Block<'_, T> {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         match self.stored {
             Stored::Numbers(numbers) => numbers.len() / self.columns.max(1),
@@ -105,17 +105,17 @@ impl<T: Real> Columns<T> {
     /// The number of an item in a column.
     ///
     /// # Panics
-    /// If there is no such item or column.
+    /// Panics if there is no such item or column.
     pub fn get(&self, item: usize, column: usize) -> f64 {
         self.number(item, column).to_f64()
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.items
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -197,9 +197,8 @@ macro_rules! kernels {
 
 kernels!(f32, f64);
 
-/// Has line `line` of a row brought from memory, while others are worked on. The strip of the next row begins elsewhere
-/// in memory, and the processor cannot guess where. Without this prefetch most of the time goes on waiting for a large
-/// matrix.
+/// Prefetches line `line` of a row while others are processed. The strip of the next row begins elsewhere in memory,
+/// and the processor cannot guess where. Without this prefetch a large matrix spends most of the time waiting.
 #[inline(always)]
 pub(crate) fn prefetch<T: Real, V: Lanes<Number = T>>(stored: Stored<'_, T>, row: usize, columns: usize, line: usize) {
     let place = row * columns + line * T::Line::COUNT;
@@ -444,7 +443,7 @@ kernel! {
 /// multiply-adds for each entry.
 ///
 /// # Panics
-/// If the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
+/// Panics if the columns are not over the block's items, or `out` has not rows x columns numbers for each entry.
 ///
 /// # Example
 /// ```

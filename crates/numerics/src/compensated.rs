@@ -1,7 +1,7 @@
 //! Sums whose rounding errors are carried along.
 
-/// A sum of any numbers in any order, good to the last digit of the largest of them however many there are (Neumaier
-/// 1974).
+/// A sum of any numbers in any order, accurate to the last digit of the largest of them, for any number of them
+/// (Neumaier 1974).
 ///
 /// # Example
 /// ```

@@ -1,8 +1,8 @@
 //! Chooses the instruction set of a kernel at run time.
 //!
 //! `kernel!` compiles one body once for each instruction set and enters the best one that this processor has. All of
-//! them give the same bits (see [`crate::lanes`]), so that a result does not tell which was taken. An installed program
-//! is compiled for the plainest processor of its family, and still uses the widest registers that it finds.
+//! them give the same bits (see [`crate::lanes`]), so a result does not depend on the choice. An installed program is
+//! compiled for the plainest processor of its family, and still uses the widest registers that it finds.
 
 /// Declares a kernel over rows of `T: Real`, written for lines `V: Lanes<Number = T>`:
 /// `kernel! { fn name[T; V; const D: usize](argument: type, …) -> result { body } }`.

@@ -56,7 +56,7 @@ pub fn ln(x: f64) -> f64 {
 /// about 25 operations.
 ///
 /// # Panics
-/// If `turn` is not between 0 and 1.
+/// Panics if `turn` is not between 0 and 1.
 ///
 /// # Example
 /// ```

@@ -10,15 +10,15 @@ const MOST_SWEEPS: usize = 60;
 
 /// The largest eigenvalue of a symmetric matrix, and its unit eigenvector with its largest coordinate positive.
 ///
-/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. Of several equal
-/// eigenvalues the vector is any one of their space, the same one at every call and on every machine. The relative
-/// error is a few units of rounding times n, for entries of any size.
+/// `matrix` is n x n, row-major; only the lower triangle is read. `None` where a number is not finite. For several
+/// equal eigenvalues the vector is any one of their space, the same one at every call and on every machine. The
+/// relative error is a few units of rounding times n, for entries of any size.
 ///
 /// Source: Jacobi's rotations, pair after pair (Golub and Van Loan, *Matrix Computations*, 8.5). Cost: about 30 n^3
 /// operations, two allocations of n^2 numbers. Meant for n up to about a hundred.
 ///
 /// # Panics
-/// If `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n or n is 0.
 ///
 /// # Example
 /// ```
@@ -36,7 +36,7 @@ pub fn leading_eigenpair(n: usize, matrix: &[f64]) -> Option<(f64, Vec<f64>)> {
 /// at.
 ///
 /// # Panics
-/// If `matrix` is not n x n or n is 0.
+/// Panics if `matrix` is not n x n or n is 0.
 ///
 /// # Example
 /// ```
@@ -125,7 +125,7 @@ fn rotate(n: usize, a: &mut [f64], vectors: &mut [f64], p: usize, q: usize) {
     }
 }
 
-/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive: an eigenvector
+/// Turns a vector so that its coordinate of largest absolute value (the first of several) is positive. An eigenvector
 /// has no sign of its own.
 ///
 /// # Example

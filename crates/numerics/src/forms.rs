@@ -1,6 +1,6 @@
 //! Linear forms of several centres side by side: rows that list only their values other than 0 are compared with them.
 //!
-//! A form is a constant and a term for each column. Centres lie side by side in lines. So the value of a row in all
+//! A form is a constant and a term for each column. Centres are side by side in lines. So the value of a row in all
 //! forms is a sum. It has the constants and, for each of its columns, one line of terms for 8 (16) centres.
 
 use crate::lanes::{Line, Real};
@@ -24,10 +24,10 @@ fn group_of_size(size: usize, line: usize, lines: usize) -> (usize, usize) {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forms<T: Real> {
     pub columns: usize,
-    /// Lines in which the centres stand.
+    /// Lines with the centres.
     pub lines: usize,
     pub constants: Vec<T::Line>,
-    /// How many lines stand together.
+    /// The number of lines that are stored together.
     group: usize,
     /// The lines of each column, a group of them for all columns, then the next.
     pub terms: Vec<T::Line>,

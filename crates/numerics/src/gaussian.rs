@@ -33,7 +33,7 @@ pub enum Whitening {
     Triangular,
 }
 
-/// Which second moments a pass sums.
+/// The second moments that a pass sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scatter {
     /// The second moment of each coordinate of each component: D numbers a component.
@@ -56,7 +56,7 @@ impl Scatter {
             }
     }
 
-    /// All numbers of a pass over so many components.
+    /// All numbers of a pass over this many components.
     pub const fn len(self, dimension: usize, components: usize) -> usize {
         let pooled = if matches!(self, Scatter::Pooled) { triangle(dimension) } else { 0 };
         components * self.per_component(dimension) + pooled
@@ -80,7 +80,7 @@ impl<T: Real> Components<T> {
     /// No components yet, of `dimension` coordinates, at a temperature that is positive and a pure number.
     ///
     /// # Panics
-    /// If `temperature` is not positive or `dimension` is 0.
+    /// Panics if `temperature` is not positive or `dimension` is 0.
     pub fn new(dimension: usize, whitening: Whitening, temperature: f64) -> Self {
         assert!(temperature > 0.0 && dimension > 0, "a positive temperature and a coordinate");
         Self {
@@ -94,11 +94,11 @@ impl<T: Real> Components<T> {
         }
     }
 
-    /// Adds a component. `log_factor` is the part of its score beside the squared distance: `ln P_k - ln det(2 pi S_k)
-    /// / 2`.
+    /// Adds a component. `log_factor` is the part of its score in addition to the squared distance: `ln P_k - ln det(2
+    /// pi S_k) / 2`.
     ///
     /// # Panics
-    /// If `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
+    /// Panics if `mean` has not D numbers, or `matrix` not as many as [`Whitening`] says.
     pub fn push(&mut self, mean: &[f64], matrix: &[f64], log_factor: f64) {
         assert_eq!(mean.len(), self.dimension);
         assert_eq!(matrix.len(), self.matrix_len());
@@ -112,7 +112,7 @@ impl<T: Real> Components<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -152,7 +152,7 @@ pub struct GaussianTotals {
 /// allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree or there is no component.
+/// Panics if the shapes disagree or there is no component.
 ///
 /// # Example
 /// ```
@@ -186,14 +186,14 @@ pub fn gaussian_sums<T: Real>(
     GaussianTotals { log_likelihood: components.temperature * std::f64::consts::LN_2 * log_sum, softness }
 }
 
-/// Gives each row of a block, whatever its weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
+/// Gives each row of a block, for any weight, its memberships and `T ln sum_k exp(score_k)`: at temperature 1 the
 /// logarithm of its density.
 ///
 /// `memberships` is rows x K, `log_densities` one number for each row; both overwritten. Cost: as [`gaussian_sums`]
 /// without moments.
 ///
 /// # Panics
-/// If the shapes disagree or there is no component.
+/// Panics if the shapes disagree or there is no component.
 ///
 /// # Example
 /// ```

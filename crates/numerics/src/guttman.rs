@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Neither distances nor B(Z) are stored. A line of dissimilarities is read, used and forgotten, so that an iteration
-//! reads the matrix once. Where two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient
-//! is kept finite.
+//! reads the matrix once. If two points coincide the moment is 0, as B(Z) asks: the difference is, and the quotient is
+//! kept finite.
 
 use crate::compact::{Block, Columns, STRIP, Stored, load, prefetch};
 use crate::dispatch::kernel;
@@ -18,7 +18,7 @@ use crate::lanes::{Lanes, Line, Real};
 /// Lines of which the quotients are kept at a time, beyond it.
 const KEPT: usize = 32;
 
-/// How pairs are weighted, beside the items' own weights.
+/// The weights of pairs, beside the items' own weights.
 #[derive(Clone, Copy, Debug)]
 pub enum Weighing<'a, T> {
     /// All alike, none missing, and no items' weights either.
@@ -39,7 +39,7 @@ pub enum Weighing<'a, T> {
     Matrix(Block<'a, T>),
 }
 
-/// Where everything stands.
+/// The positions of all items.
 #[derive(Clone, Copy, Debug)]
 pub struct Configuration<'a, T: Real> {
     /// One column a dimension: N positions.
@@ -52,7 +52,7 @@ pub struct Configuration<'a, T: Real> {
     pub first: usize,
 }
 
-/// Compiled for: all pairs alike, and any other [`Weighing`].
+/// Compiled for: all pairs equal, and any other [`Weighing`].
 const EQUAL: usize = 0;
 const WEIGHTED: usize = 1;
 
@@ -325,8 +325,8 @@ kernel! {
 /// operations; the rows are read once.
 ///
 /// # Panics
-/// If shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for each row,
-/// and a matrix of weights has the block's rows.
+/// Panics if shapes disagree. Positions and weights are over the block's items, `out` has dimension + 1 numbers for
+/// each row, and a matrix of weights has the block's rows.
 ///
 /// # Example
 /// ```
@@ -345,12 +345,12 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
 }
 
 /// [`guttman`] with sums taken to `f64` after `columns` columns, rounded up to whole lines; [`guttman`] itself does so
-/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by so many columns. Measured
-/// by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
+/// after 1,024 (2,048 in single precision). The blocks of the product are the block's rows by this many columns.
+/// Measured by `matrix_speed -- ITEMS blocks` beside the blocks of 64 by 64 of paper 003, section 5.1; other bits than
 /// [`guttman`], and slower.
 ///
 /// # Panics
-/// As [`guttman`], and for strips of no column.
+/// Panics as for [`guttman`], and for strips of no column.
 ///
 /// # Example
 /// ```

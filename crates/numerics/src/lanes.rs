@@ -51,9 +51,9 @@ pub trait Real:
     type Line: Line<Number = Self>;
     /// The distance from 1 to the next number.
     const EPSILON: f64;
-    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing beside 1. It is
-    /// large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost a
-    /// hundred cycles each.
+    /// [`Lanes::exp2`] raises exponents of two below this one to it. It is small enough to be nothing compared with 1.
+    /// It is large enough that its product with a weight or with 1 / K is still a normal number. Denormal numbers cost
+    /// a hundred cycles each.
     const LEAST_EXPONENT: Self;
     /// 1.5 times two to the number of bits of the fraction. Adding it rounds to a whole number, which is then in the
     /// low bits of the sum.
@@ -75,7 +75,7 @@ pub trait Real:
 pub trait Line: bytemuck::Pod + Debug + Default + Send + Sync {
     /// The number in a lane.
     type Number: Real<Line = Self>;
-    /// How many lanes.
+    /// The number of lanes.
     const COUNT: usize;
     /// The lanes.
     fn lanes(&self) -> &[Self::Number];
@@ -138,8 +138,8 @@ pub trait Lanes: Copy + Debug {
     /// The lanes added up in `f64`, upper half onto lower half until one is left: as [`Line::sum`] does it.
     fn sum(self) -> f64;
 
-    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if there
-    /// are other than so many, or no room.
+    /// Writes lane `l` of as many lines as a line has lanes to line `l` of `to`, one after the other. Panics if the
+    /// number differs, or there is no room.
     #[inline(always)]
     fn transpose(from: &[<Self::Number as Real>::Line], to: &mut [<Self::Number as Real>::Line]) {
         let count = <Self::Number as Real>::Line::COUNT;

@@ -1,9 +1,9 @@
 //! Sums over rows that were formed lane by lane, each line of them added up into one number.
 //!
 //! A block of some hundred rows adds a few tens of lines to each such line. Adding up its lanes one after the other
-//! would take as long as all of that. Where a register holds a line, eight lines are added up at once. The first step
-//! adds halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The
-//! order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+//! would take as long as all of that. If a register holds a line, eight lines are added up at once. The first step adds
+//! halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The order
+//! of additions is that of [`Line::sum`](crate::lanes::Line::sum).
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};

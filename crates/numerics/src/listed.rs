@@ -31,7 +31,7 @@ impl<T: Real> ListedCenters<T> {
     /// coordinate. So neither a far origin nor tiny units cost digits.
     ///
     /// # Panics
-    /// If there is no centre, there are 2^24 or more, or the last has fewer than `dimension` coordinates.
+    /// Panics if there is no centre, there are 2^24 or more, or the last has fewer than `dimension` coordinates.
     pub fn new(centers: &[f64], dimension: usize) -> Self {
         assert!(dimension > 0 && !centers.is_empty() && centers.len().is_multiple_of(dimension), "whole centres");
         let count = centers.len() / dimension;
@@ -58,7 +58,7 @@ impl<T: Real> ListedCenters<T> {
         }
     }
 
-    /// How far apart two scores must be, as a share of `|x|^2 + 2 max |y|^2`, for the greater one to be that of the
+    /// The difference of two scores, as a share of `|x|^2 + 2 max |y|^2`, above which the greater one belongs to the
     /// nearer centre.
     ///
     /// A score adds D rounded products of rounded coordinates to a constant. Its error is less than
@@ -81,7 +81,7 @@ pub struct ListedScratch<T: Real> {
 /// Cost: rows x K x D multiply-adds. No allocation once buffers have grown.
 ///
 /// # Panics
-/// If there are other than as many rows as labels, or 2^32 or more.
+/// Panics if there are other than as many rows as labels, or 2^32 or more.
 ///
 /// # Example
 /// ```

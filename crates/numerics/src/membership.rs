@@ -1,5 +1,5 @@
-//! How sure the nearest centre is: the share of a row that soft assignment gives to the centre that hard assignment
-//! chooses.
+//! The certainty of the nearest centre: the share of a row that soft assignment gives to the centre that hard
+//! assignment chooses.
 
 use crate::dispatch::kernel;
 use crate::lanes::{Line, Real};
@@ -21,13 +21,12 @@ impl<T: Real> MembershipScratch<T> {
     }
 }
 
-/// Finds for each row of a block, whatever its weight, the largest of its memberships `g_k exp(-|x - y_k|^2 / T) /
-/// sum`.
+/// Finds for each row of a block, for any weight, the largest of its memberships `g_k exp(-|x - y_k|^2 / T) / sum`.
 ///
 /// Cost: rows x K x (2 D operations + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree or there is no centre.
+/// Panics if the shapes disagree or there is no centre.
 ///
 /// # Example
 /// ```

@@ -13,10 +13,10 @@ use crate::tiles::{DIRECT_DIMENSION, Tiles};
 /// Tiles whose products are formed together in many dimensions: each coordinate of a centre that is loaded serves all
 /// of them.
 const WIDE_GROUP: usize = 4;
-/// The most lanes that a line has.
+/// The largest number of lanes that a line has.
 const MOST_LANES: usize = 16;
 
-/// Which sums a pass forms for each centre.
+/// The sums that a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Mass, first moment (D numbers), cost `sum w d`.
@@ -62,7 +62,7 @@ impl<T: Real> HardCenters<T> {
     /// Adds a centre (the rows' origin subtracted).
     ///
     /// # Panics
-    /// If the number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push(&mut self, center: &[f64]) {
         assert_eq!(center.len(), self.dimension);
         self.centers.extend(center.iter().map(|&y| T::from_f64(y)));
@@ -75,14 +75,14 @@ impl<T: Real> HardCenters<T> {
     /// Adds the plane of the centre that was pushed last: rows with `x . normal > threshold` are beyond it.
     ///
     /// # Panics
-    /// If the normal's number of coordinates is not the one given to [`HardCenters::begin`].
+    /// Panics if the normal's number of coordinates is not the one given to [`HardCenters::begin`].
     pub fn push_plane(&mut self, normal: &[f64], threshold: f64) {
         assert_eq!(normal.len(), self.dimension);
         self.normals.extend(normal.iter().map(|&n| T::from_f64(n)));
         self.thresholds.push(T::from_f64(threshold));
     }
 
-    /// Where the centres are, in the rows' precision: K x D.
+    /// The centres, in the rows' precision: K x D.
     pub fn positions(&self) -> &[T] {
         &self.centers
     }
@@ -92,7 +92,7 @@ impl<T: Real> HardCenters<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -121,7 +121,8 @@ impl<T: Real> HardScratch<T> {
 /// 0, beyond. Cost: rows x K x (2 D + 4) operations. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, there are 2^24 or more, or planes are missing for
+/// [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -176,7 +177,7 @@ pub fn nearest_sums<T: Real>(
 /// Cost: rows x K x D multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// As [`nearest_sums`].
+/// Panics as for [`nearest_sums`].
 ///
 /// # Example
 /// ```
@@ -360,11 +361,11 @@ fn nearest_two<T: Real, V: Lanes<Number = T>>(
 /// The rows of a tile as additions to the sums of their centres, lane by lane. A row of weight 0 adds nothing.
 struct Owners {
     weights: [f64; MOST_LANES],
-    /// Where the sums of each row's centre begin.
+    /// The start of the sums of each row's centre.
     starts: [usize; MOST_LANES],
-    /// How far each row is along the normal of its centre's plane.
+    /// The position of each row along the normal of its centre's plane.
     heights: [f64; MOST_LANES],
-    /// How many sums a centre has.
+    /// The number of sums of a centre.
     per_center: usize,
 }
 

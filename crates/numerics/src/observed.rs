@@ -1,14 +1,14 @@
 //! Soft assignment of rows some of whose cells are missing, fused with the sums that the next centres are made of.
 //!
-//! The sums of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 where coordinate j is
-//! there and 0 where it is missing:
+//! The sums of [`crate::soft`] with equal priors, over the coordinates that a row has. `o_j` is 1 if coordinate j is
+//! present and 0 if it is missing:
 //!
 //! ```text
 //! score_k = -sum_j o_j (x_j - y_kj)^2 / T        m_k = exp(score_k) / sum_l exp(score_l)
 //! C_kj += w m_k o_j      S_kj += w m_k o_j x_j      F += -T w ln sum_k exp(score_k)
 //! ```
 //!
-//! Each coordinate has a mass of its own, because each is there in other rows. Scores are in units of `ln 2`, as in
+//! Each coordinate has its own mass, because each is there in other rows. Scores are in units of `ln 2`, as in
 //! [`crate::soft`]. One tile is handled at a time: tables with missing values are the exception, and twice as many sums
 //! leave no registers for more.
 
@@ -29,14 +29,14 @@ pub struct ObservedScratch<T: Real> {
 /// Adds one block's sums to `sums`: for each centre the mass of each coordinate `C_kj`, then its first moment `S_kj` (K
 /// x 2 D).
 ///
-/// `observed` has the shape of `tiles`: 1 where a coordinate is there, 0 where it is missing. Values of `tiles` at
+/// `observed` has the shape of `tiles`: 1 where a coordinate is present, 0 where it is missing. Values of `tiles` at
 /// missing coordinates must be finite, and are ignored. `centers` is K x D, the rows' origin subtracted; `temperature`
 /// in the squared unit of the rows.
 ///
 /// Cost: rows x K x (5 D operations + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or `temperature` is not positive.
+/// Panics if the shapes disagree, there is no centre, or `temperature` is not positive.
 ///
 /// # Example
 /// ```
@@ -137,7 +137,7 @@ mod tests {
     }
 
     impl Case {
-        /// `kept`: the share of cells that are there.
+        /// `kept`: the share of cells that are present.
         fn new(rows: usize, dimension: usize, count: usize, kept: f64) -> Self {
             let stream = Stream::new((rows * 100 + dimension) as u64, "observed");
             let normal = |at: usize| stream.normal(at as u64);

@@ -9,7 +9,7 @@ use crate::random::Stream;
 use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
 use crate::tiles::{DIRECT_DIMENSION, Tiles};
 
-/// Runs the same on each instruction set and checks that the bits agree; gives the result.
+/// Runs the same on each instruction set and checks that the bits agree; returns the result.
 pub(crate) fn on_all_sets(what: &str, run: impl Fn() -> Vec<f64>) -> Vec<f64> {
     let mut results = Vec::new();
     on_each(|_| results.push(run()));

@@ -1,5 +1,5 @@
-//! Tests of passes over known rows of bits against whole passes, whose own oracle answers for them: the same bits,
-//! whatever centres do in between.
+//! Tests of passes over known rows of bits against whole passes, which have their own oracle: the same bits, whatever
+//! centres do in between.
 
 use crate::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use crate::lanes::Real;

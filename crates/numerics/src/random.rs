@@ -5,7 +5,7 @@
 //! `index` counts within the purpose. The generator is ChaCha with 8 rounds, read at the position `index` of the stream
 //! named by `purpose`. Its specification fixes its output, so any machine and any later version can repeat a result.
 //!
-//! Deliberately absent: a generator with a hidden state, and anything seeded from a clock.
+//! Deliberately absent: a generator with a hidden state, and seeding from a clock.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -8,7 +8,7 @@ use crate::lanes::{Lanes, Line, Real};
 use crate::nearest::HardCenters;
 use crate::tiles::Tiles;
 
-/// Tiles whose sums stay in the rows' precision: so many additions a lane.
+/// Tiles whose sums stay in the rows' precision: this many additions for each lane.
 const FLUSH: usize = 256;
 /// Centres that are compared with a tile together.
 const TOGETHER: usize = 4;
@@ -28,7 +28,7 @@ pub struct Shortest {
 /// Cost: rows x D x 2 operations. No allocation.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre `k`.
+/// Panics if the shapes disagree, or there is no centre `k`.
 ///
 /// # Example
 /// ```
@@ -55,7 +55,7 @@ pub fn lower_to<T: Real>(tiles: &Tiles<T>, centers: &HardCenters<T>, k: usize, s
 /// Cost: rows x K x D x 2 operations. No allocation.
 ///
 /// # Panics
-/// If the shapes disagree.
+/// Panics if the shapes disagree.
 ///
 /// # Example
 /// ```

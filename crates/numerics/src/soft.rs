@@ -44,7 +44,7 @@ impl<T: Real> SoftCenters<T> {
     /// No centres yet, of `dimension` coordinates, at `temperature` (squared unit of the rows, positive).
     ///
     /// # Panics
-    /// If `temperature` is not positive.
+    /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, dimension: usize, temperature: f64) {
         assert!(temperature > 0.0, "a positive temperature");
         self.dimension = dimension;
@@ -60,7 +60,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds a centre (the rows' origin subtracted) with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
+    /// Panics if the centre's number of coordinates is not the one given to [`SoftCenters::begin`].
     pub fn push(&mut self, center: &[f64], log_prior: f64) {
         assert_eq!(center.len(), self.dimension);
         let mut offset = log_prior * std::f64::consts::LOG2_E;
@@ -77,7 +77,7 @@ impl<T: Real> SoftCenters<T> {
     /// Adds the direction of the centre that was pushed last, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
+    /// Panics if the number of coordinates of `center` or `direction` is not the one given to [`SoftCenters::begin`].
     pub fn push_direction(&mut self, center: &[f64], direction: &[f64]) {
         assert!(center.len() == self.dimension && direction.len() == self.dimension);
         self.directions.extend(direction.iter().map(|&u| T::from_f64(u)));
@@ -89,7 +89,7 @@ impl<T: Real> SoftCenters<T> {
         self.offsets.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -128,7 +128,7 @@ impl<T: Real> SoftScratch<T> {
     }
 }
 
-/// Which sums a pass forms for each centre.
+/// The sums that a pass forms for each centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
     /// Mass and first moment: 1 + D numbers.
@@ -167,7 +167,7 @@ pub struct SoftTotals {
 /// Cost: rows x K x (2 D multiply-adds + one exponential). No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or second moments are asked for in more than [`DIRECT_DIMENSION`]
+/// Panics if the shapes disagree, there is no centre, or second moments are requested in more than [`DIRECT_DIMENSION`]
 /// dimensions.
 ///
 /// # Example

@@ -10,12 +10,12 @@
 //! so a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
 //! a multiply-add in place of an addition. The sums for the next centres are the transposed product. They are of `x` as
 //! it is, and the caller subtracts the origin's share. A pass is so `2 K` multiply-adds for each value that is not 0,
-//! whatever the number of columns.
+//! for any number of columns.
 //!
 //! **Digits.** The terms that cancel are of the size `|x| |c| + |c|^2 + l`, all but `|x|` counted from the origin. So a
 //! squared distance is wrong by some units in the last place of that size. Rows of numbers have the same error, because
 //! they are rounded when they are shifted. `|x|^2 - 2 x . y + |y|^2` from 0 would lose the square of the mean's
-//! distance from 0. Where a distance itself is wanted to the last digit, the caller forms it from differences.
+//! distance from 0. If a distance itself is wanted to the last digit, the caller forms it from differences.
 
 mod rows;
 
@@ -28,7 +28,7 @@ use crate::soft::{SoftTotals, Sums, finish, shares};
 use rows::BEYOND;
 pub use rows::SparseRows;
 
-/// After so many rows sums in single precision go over into `f64`.
+/// After this many rows, sums in single precision are added to `f64`.
 const FLUSH: usize = 256;
 
 /// Centres made ready for one temperature.
@@ -52,7 +52,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// directions if they are wanted.
     ///
     /// # Panics
-    /// If `temperature` is not positive.
+    /// Panics if `temperature` is not positive.
     pub fn begin(&mut self, dimension: usize, count: usize, temperature: f64, has_directions: bool) {
         assert!(temperature > 0.0, "a positive temperature");
         (self.dimension, self.count, self.temperature) = (dimension, count, temperature);
@@ -68,7 +68,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// Says where centre `k` is, from the origin, with `log_prior = ln g_k`; 0 for equal priors.
     ///
     /// # Panics
-    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64], log_prior: f64) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         let scale = std::f64::consts::LOG2_E / self.temperature;
@@ -80,7 +80,7 @@ impl<T: Real> SoftSparseCenters<T> {
     /// The direction of centre `k`, for [`Sums::Along`].
     ///
     /// # Panics
-    /// If there is no room for it, or lengths disagree.
+    /// Panics if there is no room for it, or lengths disagree.
     pub fn set_direction(&mut self, k: usize, center: &[f64], origin: &[f64], direction: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && direction.len() == self.dimension);
         assert!(self.projections.lines > 0 && origin.len() == self.dimension, "room for directions");
@@ -89,11 +89,11 @@ impl<T: Real> SoftSparseCenters<T> {
     }
 
     /// Makes of centre `k` a component that is nowhere and equally far from every row, with `score = ln g_k - d / T` of
-    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment whichever are asked
-    /// for.
+    /// all of them. Along its direction every row is 1, so that its sums are mass and first moment, whichever are
+    /// requested.
     ///
     /// # Panics
-    /// If there is no room for it.
+    /// Panics if there is no room for it.
     pub fn set_equally_far(&mut self, k: usize, score: f64) {
         assert!(k < self.count);
         self.scores.set(k, score * std::f64::consts::LOG2_E, std::iter::repeat_n(0.0, self.dimension));
@@ -108,7 +108,7 @@ impl<T: Real> SoftSparseCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -141,7 +141,7 @@ impl<T: Real> HardSparseCenters<T> {
     /// Says where centre `k` is, from the origin.
     ///
     /// # Panics
-    /// If there is no room for it, or it or the origin has not as many coordinates as there are columns.
+    /// Panics if there is no room for it, or it or the origin has not as many coordinates as there are columns.
     pub fn set(&mut self, k: usize, center: &[f64], origin: &[f64]) {
         assert!(k < self.count && center.len() == self.dimension && origin.len() == self.dimension);
         self.distances.set(k, constant_of(center, origin), center.iter().map(|y| -2.0 * y));
@@ -151,7 +151,7 @@ impl<T: Real> HardSparseCenters<T> {
     /// it.
     ///
     /// # Panics
-    /// If the normal or the origin has not as many coordinates as there are columns.
+    /// Panics if the normal or the origin has not as many coordinates as there are columns.
     pub fn push_plane(&mut self, normal: &[f64], origin: &[f64], threshold: f64) {
         assert!(normal.len() == self.dimension && origin.len() == self.dimension);
         self.normals.extend_from_slice(normal);
@@ -163,7 +163,7 @@ impl<T: Real> HardSparseCenters<T> {
         self.count
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -184,7 +184,7 @@ pub struct SparseScratch<T: Real> {
     /// The same centre by centre, rows side by side.
     scores: Vec<T::Line>,
     /// A line of centres for each column, grouped as [`Forms::terms`] are; all 0 between calls, because only columns
-    /// that a block has are looked at.
+    /// that a block has are examined.
     sums: Vec<T::Line>,
     squares: Vec<f64>,
     nearest: Vec<u32>,
@@ -209,7 +209,8 @@ impl<T: Real> SparseScratch<T> {
 /// Cost: values x K x 2 multiply-adds, rows x K exponentials. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, second moments are asked for, or directions that were not announced.
+/// Panics if the shapes disagree, there is no centre, second moments are requested, or directions that were not
+/// announced.
 ///
 /// # Example
 /// ```
@@ -262,7 +263,7 @@ pub fn soft_sparse_sums<T: Real>(
 /// Cost: values x (K + 1) multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
+/// Panics if the shapes disagree, there is no centre, or planes are missing for [`Kind::Swaps`].
 ///
 /// # Example
 /// ```
@@ -301,7 +302,7 @@ pub fn nearest_sparse_sums<T: Real>(
 /// Cost: values x K multiply-adds. No allocation once `scratch` has grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 pub fn sparse_distances<T: Real>(
     rows: &SparseRows<T>,
     centers: &HardSparseCenters<T>,

@@ -1,22 +1,22 @@
 //! Rows in the order in which kernels read them.
 //!
 //! A *tile* is as many rows as a line has lanes (8 of `f64`, 16 of `f32`), stored coordinate by coordinate. Lane `l` of
-//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side with no shuffling, whatever
-//! the dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
+//! line `j` is coordinate `j` of row `l`. A kernel then handles a tile's rows side by side without shuffling, in any
+//! dimension. A block of rows that does not fill its last tile is padded with rows of weight 0, which add exactly
 //! nothing to any sum.
 //!
 //! In more than [`DIRECT_DIMENSION`] dimensions a *small* block's rows are kept a second time row by row, which sums
 //! over rows want. A block of many tiles has enough rows to sum lane by lane instead, so large data are kept, and read,
 //! once.
 //!
-//! Lines may be in a file in place of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
+//! Lines may be in a file instead of memory ([`Tiles::write`]): kernels see the same slices of the same lines.
 
 use lehr_spill::{Error, Slab, Storage, Writer};
 
 use crate::lanes::{Line, Real};
 
 /// Up to this dimension squared distances are summed from differences, beyond it from products. Products are half the
-/// work. They lose digits only where a row is much longer than its distance to a centre (rows are stored with the mean
+/// work. They lose digits only if a row is much longer than its distance to a centre (rows are stored with the mean
 /// subtracted).
 pub const DIRECT_DIMENSION: usize = 16;
 
@@ -40,7 +40,7 @@ pub struct Written {
     rows: usize,
     dimension: usize,
     square: f64,
-    /// Where the first line stands in the file, and how many are of values, of weights and of rows.
+    /// The file position of the first line, and the number of lines of values, of weights and of rows.
     start: usize,
     lines: [usize; 3],
 }
@@ -49,7 +49,7 @@ impl Written {
     /// The tiles, from the lines of the whole file.
     ///
     /// # Panics
-    /// If the file is another, and shorter.
+    /// Panics if the file is another, and shorter.
     pub fn tiles<T: Real>(&self, file: &Slab<T::Line>) -> Tiles<T> {
         let mut start = self.start;
         let [values, weights, row_major] = self.lines.map(|lines| {
@@ -61,7 +61,7 @@ impl Written {
     }
 }
 
-/// How many tiles hold so many rows, and how many lines a row has that is kept a second time.
+/// The number of tiles that hold this many rows, and the number of lines of a row that is kept a second time.
 fn shape<T: Real>(rows: usize, dimension: usize) -> (usize, usize) {
     let lanes = T::Line::COUNT;
     let tiles = rows.div_ceil(lanes);
@@ -77,7 +77,7 @@ impl<T: Real> Tiles<T> {
         line
     }
 
-    /// How many lines the tiles of so many rows have, for who sets room aside.
+    /// The number of lines in the tiles of this many rows, for callers that reserve memory.
     pub fn lines(rows: usize, dimension: usize) -> usize {
         let (tiles, lines_per_row) = shape::<T>(rows, dimension);
         tiles * (dimension + 1 + T::Line::COUNT * lines_per_row)
@@ -88,7 +88,7 @@ impl<T: Real> Tiles<T> {
     /// `row(i)` gives the i-th of `rows` rows (`dimension` numbers) and `weight(i)` its weight.
     ///
     /// # Panics
-    /// If there is no row, or a row or `origin` has not `dimension` numbers.
+    /// Panics if there is no row, or a row or `origin` has not `dimension` numbers.
     ///
     /// # Example
     /// ```
@@ -138,7 +138,7 @@ impl<T: Real> Tiles<T> {
     /// complete.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if the disk does not take them.
     ///
     /// # Example
     /// ```
@@ -199,7 +199,7 @@ impl<T: Real> Tiles<T> {
     /// Copies row `index` (origin subtracted, as stored) to `out`.
     ///
     /// # Panics
-    /// If `index` is not below [`Tiles::rows`] or `out` is not a row long.
+    /// Panics if `index` is not below [`Tiles::rows`] or `out` is not a row long.
     pub fn read_row(&self, index: usize, out: &mut [f64]) {
         assert!(index < self.rows && out.len() == self.dimension);
         let (tile, lane) = (index / T::Line::COUNT, index % T::Line::COUNT);
@@ -211,13 +211,13 @@ impl<T: Real> Tiles<T> {
     /// The weight of row `index`, as stored.
     ///
     /// # Panics
-    /// If `index` is not below [`Tiles::rows`].
+    /// Panics if `index` is not below [`Tiles::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         assert!(index < self.rows);
         self.weights[index / T::Line::COUNT].lanes()[index % T::Line::COUNT].to_f64()
     }
 
-    /// The least and the greatest value of each coordinate over the rows: `dimension` least ones, then `dimension`
+    /// The smallest and the largest value of each coordinate over the rows: `dimension` least ones, then `dimension`
     /// greatest.
     pub fn bounds(&self) -> Vec<f64> {
         let mut bounds = vec![f64::INFINITY; 2 * self.dimension];

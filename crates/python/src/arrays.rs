@@ -139,7 +139,7 @@ pub(crate) enum Records {
 }
 
 impl Records {
-    /// Of an N x D array, NaN where a value is missing; with weights if there are any.
+    /// From an N x D array, NaN where a value is missing; with weights if there are any.
     pub(crate) fn new(x: &Bound<'_, PyAny>, weights: Option<PyReadonlyArray1<'_, f64>>) -> PyResult<Self> {
         let (values, columns) = doubles(x)?;
         if values.iter().any(|value| value.is_nan()) {
@@ -237,7 +237,7 @@ pub(crate) fn matrix(x: &PyReadonlyArray2<'_, f64>) -> Vec<f64> {
     rows(&x.as_array(), |value| value).0
 }
 
-/// A vector as an array of two dimensions. No copy.
+/// A vector as a two-dimensional array. No copy.
 pub(crate) fn table<'py, T: Element>(
     py: Python<'py>,
     values: Vec<T>,
@@ -247,7 +247,7 @@ pub(crate) fn table<'py, T: Element>(
     values.into_pyarray(py).reshape([rows, columns])
 }
 
-/// Labels as estimators have them. A row in no cluster has -1 there, and the largest number here.
+/// Labels in the form of estimators. A row in no cluster has -1 there, and the largest number here.
 pub(crate) fn labels(labels: &[u32]) -> Vec<i32> {
     labels.iter().map(|label| label.cast_signed()).collect()
 }

@@ -1,6 +1,6 @@
 //! Dissimilarities of all pairs for `lehr.pairwise_distances`.
 //!
-//! Options are those that `lehr_methods::distances` declares, as JSON, and have the same meaning as for `lehr distances`.
+//! Options are those that `lehr_methods::distances` declares, as JSON, with the same meaning as for `lehr distances`.
 
 use lehr_data::gower;
 use lehr_distances::{Error, Half, Precision, all_pairs};
@@ -104,7 +104,7 @@ fn held(items: &Bound<'_, PyAny>, options: &Options) -> PyResult<Items> {
     })
 }
 
-/// Whether options can be meant of items.
+/// Whether options suit the items.
 fn check(options: &Options, items: &Items) -> PyResult<()> {
     let faults = [options.faults(), options.suits(items.kind()).err().into_iter().collect()].concat();
     faults.first().map_or(Ok(()), |fault| Err(told(fault)))

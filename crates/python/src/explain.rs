@@ -1,4 +1,4 @@
-//! The differences between clusters, and the rows that lie far out, for `explain` and `outliers` of estimators.
+//! The differences between clusters, and the outliers, for `explain` and `outliers` of estimators.
 
 use std::collections::HashMap;
 
@@ -65,7 +65,7 @@ pub(crate) fn explain_clusters<'py>(
     document(py, &explained)
 }
 
-/// The rows that lie out of the ordinary, by falling score, and the radius beyond which rows of an ordinary cluster do.
+/// The outlying rows, by decreasing score, and the radius from which on rows of an ordinary cluster are outliers.
 #[pyfunction]
 pub(crate) fn outliers<'py>(
     py: Python<'py>,

@@ -41,7 +41,7 @@ macro_rules! checkpoints {
 
 checkpoints! { vector kmeans minibatch mixture gtm pairwise smacof }
 
-/// An estimator's request beside its data, `lehr._progress.Run`.
+/// An estimator's request in addition to its data, `lehr._progress.Run`.
 #[derive(FromPyObject)]
 pub(crate) struct Run<'py> {
     /// The method's parameters as JSON.
@@ -57,7 +57,7 @@ impl Run<'_> {
     }
 }
 
-/// A run of a method with the parameters that were asked for.
+/// A run of a method with the requested parameters.
 pub(crate) struct Fit<'py, C: Checkpoint> {
     py: Python<'py>,
     /// As the other processes know it.
@@ -66,7 +66,7 @@ pub(crate) struct Fit<'py, C: Checkpoint> {
     run: Run<'py>,
 }
 
-/// Where a run begins.
+/// The start of a run.
 pub(crate) enum Beginning<C: Checkpoint> {
     Anew(C::Parameters),
     From(C),
@@ -94,7 +94,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Reads the parameters as the estimator wrote them.
     ///
     /// # Errors
-    /// `ValueError` for a text that says no parameters: the estimator and this library are of different versions.
+    /// Returns `ValueError` for a text without parameters: the estimator and this library have different versions.
     pub(crate) fn new(py: Python<'py>, method: &'static str, run: Run<'py>) -> PyResult<Self>
     where
         C::Parameters: DeserializeOwned,
@@ -112,7 +112,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Runs a method of rows on the data, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
-    /// As for [`Fit::run`].
+    /// The same as for [`Fit::run`].
     pub(crate) fn rows<R: OwnedRows, M: Send + 'static>(
         self,
         rows: R,
@@ -132,7 +132,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     /// Runs a method of streams on the results of `pull(rows)`, or resumes the run of an existing checkpoint.
     ///
     /// # Errors
-    /// As for [`Fit::run`], and the exceptions of `pull`.
+    /// The same as for [`Fit::run`], and the exceptions of `pull`.
     pub(crate) fn stream<M: Send + 'static>(
         self,
         pull: &Bound<'py, PyAny>,
@@ -147,8 +147,8 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
         Ok(Done::of(py, watched, checkpoint, group))
     }
 
-    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` tells data from others, and
-    /// is only called in a job.
+    /// Runs the method on the data, or resumes the run of an existing checkpoint. `hashes` identifies the data, and is
+    /// only called in a job.
     ///
     /// # Errors
     /// A checkpoint that cannot be read or is of other parameters, processes that are about to compute something else,
@@ -198,7 +198,7 @@ impl<'py, M> Done<'py, M> {
         Self { py, outcome, checkpoint, checkpoint_failure, is_lead: group.is_lead }
     }
 
-    /// The findings as Python has them, with the warnings of every estimator. Deletes the checkpoint of a run that is
+    /// The findings as Python objects, with the warnings of every estimator. Deletes the checkpoint of a run that is
     /// done.
     ///
     /// # Errors

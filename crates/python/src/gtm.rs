@@ -54,7 +54,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     Ok(found)
 }
 
-/// A map in the parts that an estimator keeps, the width that it was asked for among them.
+/// A map in the parts that an estimator keeps, the requested width among them.
 pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let parts = Parts::of(map)?;
@@ -70,7 +70,7 @@ pub(crate) fn parts<'py>(py: Python<'py>, map: &Map) -> PyResult<Bound<'py, PyDi
     Ok(found)
 }
 
-/// Where rows are on a map.
+/// The rows' positions on a map.
 fn placed(py: Python<'_>, places: Projection) -> PyResult<Bound<'_, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("positions", arrays::table(py, places.positions, places.latent)?)?;

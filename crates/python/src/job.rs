@@ -4,9 +4,9 @@
 //! ever. A thread of its own holds this process's end of MPI from start to finish, as MPI wants. Python threads ask it,
 //! and wait without the interpreter.
 //!
-//! Every process must call the same methods on the same data in the same order. That is compared before each run
-//! ([`ProcessGroup::agree`]). A script that reads other data on one process ends on all of them with one error, not with a
-//! wrong result or a hang.
+//! Every process must call the same methods on the same data in the same order. Each run compares this first
+//! ([`ProcessGroup::agree`]). A script that reads other data on one process ends on all of them with one error, not
+//! with a wrong result or a hang.
 //!
 //! Processes end together ([`finish`], which Python calls at its exit), or by [`abort`] when one of them fails.
 
@@ -25,9 +25,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::errors;
 
-/// How often signals are looked at.
+/// The interval between looks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// How long a job may take to end by MPI before this process ends by itself, which ends the others through the launcher.
+/// The longest time that a job may take to end by MPI before this process ends by itself, which ends the others through
+/// the launcher.
 const ABORT: Duration = Duration::from_secs(2);
 
 /// The requests to the thread of MPI.
@@ -136,7 +137,7 @@ fn answer<T: Send>(py: Python<'_>, mut from: Receiver<Result<T, String>>) -> PyR
     }
 }
 
-/// How a method is computed, and whether together with other processes.
+/// The engine of a method, and whether it runs together with other processes.
 #[derive(Clone, Copy)]
 pub(crate) struct ProcessGroup {
     pub execution: Execution,
@@ -146,7 +147,7 @@ pub(crate) struct ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are asked for.
+    /// Alone on `threads` threads, or in a job: then with one thread for each process unless more are requested.
     pub(crate) fn new(py: Python<'_>, threads: Option<usize>) -> PyResult<Self> {
         let place = place(py)?;
         if place.is_some_and(|place| place.has_program.with(|it_has| *it_has)) {
@@ -165,10 +166,10 @@ impl ProcessGroup {
         Ok(Self { execution, is_in_job: place.is_some(), is_lead: place.is_none_or(|place| place.number == 0) })
     }
 
-    /// Compares the coming computations of all processes. `of` is asked for only in a job.
+    /// Compares the coming computations of all processes. `of` is called only in a job.
     ///
     /// # Errors
-    /// `ValueError`, on all processes, if one is about to compute something else.
+    /// Returns `ValueError`, on all processes, if one is about to compute something else.
     pub(crate) fn agree(&self, py: Python<'_>, method: &str, of: impl FnOnce() -> Vec<u8>) -> PyResult<()> {
         if !self.is_in_job {
             return Ok(());
@@ -194,7 +195,7 @@ pub(crate) struct Program {
     place: &'static Membership,
 }
 
-/// Begins a program on so many ranks in each process of the job: the communicators of those of this one.
+/// Begins a program on the given number of ranks in each process of the job: the communicators of this process's ranks.
 pub(crate) fn begin(py: Python<'_>, ranks: usize) -> PyResult<(Vec<Communicator>, Program)> {
     let place = place(py)?.ok_or_else(|| errors::runtime("this process is in no MPI job"))?;
     if place.has_program.with(|it_has| std::mem::replace(it_has, true)) {
@@ -225,7 +226,7 @@ impl Program {
     }
 }
 
-/// How many processes the job has; 1 for a process that is alone.
+/// The number of processes that the job has; 1 for a process that is alone.
 pub(crate) fn count(py: Python<'_>) -> PyResult<usize> {
     Ok(place(py)?.map_or(1, |place| place.count))
 }

@@ -1,6 +1,6 @@
-//! JSON as Python has it: the documents, bodies and answers of services.
+//! JSON as Python objects: the documents, bodies and answers of services.
 //!
-//! A value that has no form in JSON is an error. That is so for sets, keys that are no text (which Python's own writer
+//! A value that has no form in JSON is an error. This applies to sets, keys that are no text (which Python's own writer
 //! turns into text), NaN, and whole numbers beyond 64 bits.
 
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::errors;
 
-/// How deep lists and dictionaries may be nested: the limit of the reader at the other end.
+/// The deepest nesting of lists and dictionaries: the limit of the reader at the other end.
 const DEPTH: usize = 120;
 
 /// A document as dictionaries, lists, texts and numbers.

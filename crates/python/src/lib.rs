@@ -1,4 +1,4 @@
-//! The native half of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
+//! The Rust extension of the Python package `lehr`: arrays in, arrays out, the interpreter free meanwhile.
 //!
 //! Nothing is computed here and nothing is decided. Estimators, their names and their documentation are in
 //! `python/lehr`, methods in the crates below. Here is only the translation between them:
@@ -14,7 +14,7 @@
 //! - `services`: Python objects as services.
 //! - `errors`: errors into exceptions.
 //!
-//! `docs/design/python.md` says why.
+//! `docs/design/python.md` gives the reasons.
 #![forbid(unsafe_code)]
 
 mod arrays;

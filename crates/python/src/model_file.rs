@@ -26,7 +26,7 @@ pub(crate) fn write_model(path: PathBuf, content: &str) -> PyResult<()> {
     write_text(path, &format!("{MAGIC} {FORMAT} xxh3 {:016x}\n{content}\n", xxh3_64(content.as_bytes())))
 }
 
-/// Writes a text, whole or not at all; a file there before is replaced.
+/// Writes a text, whole or not at all; an existing file is replaced.
 #[pyfunction]
 pub(crate) fn write_text(path: PathBuf, text: &str) -> PyResult<()> {
     let mut file = AtomicFile::create(&path).map_err(errors::data)?;

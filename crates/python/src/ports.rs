@@ -1,9 +1,9 @@
 //! Ports and interleaves for `lehr.runtime`, awaited in asyncio.
 //!
 //! A wait is a future of the runtime. The coroutine that awaits it polls it in its own step ([`Wait::poll`]), and a
-//! wake calls back into the event loop. So an item leaves its port in the very step in which the coroutine gets it. A
-//! coroutine that is cancelled meanwhile drops the future, which leaves the item in the port. There is no moment at
-//! which an item is on its way.
+//! wake calls back into the event loop. So an item leaves its port in exactly the step in which the coroutine gets it.
+//! A coroutine that is cancelled in between drops the future, which leaves the item in the port. There is no moment at
+//! which an item is in transit.
 //!
 //! Handlers of an interleave are coroutines of the event loop too, because code that needs the interpreter gains nothing on a worker. A worker holds the handler's
 //! place meanwhile, and waits until the loop says that the coroutine has ended.
@@ -44,7 +44,7 @@ fn list(items: Vec<Item>) -> PyResult<Item> {
     Python::attach(|py| PyList::new(py, items).map(|list| list.into_any().unbind()))
 }
 
-/// A queue of Python objects that anybody may post to.
+/// A queue of Python objects that any thread may post to.
 #[pyclass(module = "lehr._native", name = "Port", frozen)]
 pub(crate) struct PyPort {
     port: Port<Item>,
@@ -196,7 +196,7 @@ impl Wait {
         }
     }
 
-    /// Gives the wait up: items that it has not taken stay where they are.
+    /// Gives the wait up: items that it has not taken do not move.
     fn cancel(&self) {
         // Dropped after the lock: it may wake others.
         drop(self.future.with(Option::take));
@@ -323,7 +323,7 @@ where
     })
 }
 
-/// A state, and handlers around it that run beside each other or alone.
+/// A state, and handlers around it that run together or alone.
 #[pyclass(module = "lehr._native", name = "Interleave", frozen)]
 pub(crate) struct PyInterleave {
     interleave: Mutex<Option<Interleave<State>>>,

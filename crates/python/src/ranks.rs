@@ -1,12 +1,12 @@
 //! Programs on ranks for `lehr.ranks`: NumPy arrays between Python threads, and between the processes of a job.
 //!
 //! A communicator is carried out of the run that made it. The Python thread whose rank it is polls it, and waits
-//! without the interpreter. No worker and no copy lies between an array and the call that reads or writes it. A thread
-//! that is late costs the others only a wake, because nobody spins.
+//! without the interpreter. Between an array and the call that reads or writes it there is no worker and no copy. A
+//! late thread costs the others only a wake-up, because none of them spins.
 //!
 //! Arrays of different ranks must be of one type, and mostly of one shape. Bytes do not show their type, so before each
-//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that comes with another array ends
-//! the call on all of them with one error.
+//! collective the ranks exchange descriptions of their coming calls ([`Rank::agree`]). A rank that passes another array
+//! ends the call on all of them with one error.
 
 use lehr_ranks::{Communicator, Layout, Outcome, Plain, Status, Wanted};
 use lehr_runtime::Dispatcher;
@@ -96,7 +96,7 @@ fn no_array(found: &Bound<'_, PyAny>) -> PyErr {
     ))
 }
 
-/// How values are combined.
+/// The operation that combines values.
 #[derive(Clone, Copy)]
 enum Operation {
     Sum,
@@ -178,7 +178,7 @@ fn lent<'py, T: Number>(array: &Bound<'py, PyArrayDyn<T>>) -> PyResult<PyReadwri
     })
 }
 
-/// An array over a vector, which is not copied. `shape` has a length for the values that are there.
+/// An array over a vector, which is not copied. `shape` has a length for the values that are present.
 fn array<'py, T: Number>(py: Python<'py>, values: Vec<T>, shape: Vec<usize>) -> PyResult<Bound<'py, PyAny>> {
     values.into_pyarray(py).reshape(shape).map(Bound::into_any)
 }
@@ -342,7 +342,7 @@ fn scatter<'py, T: Number>(
     self::array(py, part, shape)
 }
 
-/// The type and lengths of the array that the root deals; all ranks hear of its faults.
+/// The type and lengths of the array that the root deals; all ranks get its faults.
 fn dealt<T: Number>(array: &Bound<'_, PyArrayDyn<T>>, (): ()) -> PyResult<Vec<u64>> {
     Ok(header(T::CODE, array.shape()))
 }
@@ -386,7 +386,7 @@ fn shift<'py, T: Number>(
 
 #[pymethods]
 impl Rank {
-    /// Ends this rank: who waits for it hears so.
+    /// Ends this rank, and wakes those that wait for it.
     fn close(&mut self) {
         self.communicator = None;
     }
@@ -516,7 +516,8 @@ impl Ranks {
         self.stop.raise();
     }
 
-    /// Hears how the ranks of the other processes ended, and says how those of this one did. That is whether one of them raised first, and which error.
+    /// Hears how the ranks of the other processes ended, and says how those of this one did. The end of a rank says
+    /// whether one of them raised first, and which error.
     fn end(&self, py: Python<'_>, failure: Option<String>, is_first: bool) -> PyResult<Option<String>> {
         let Some(program) = &self.program else { return Ok(None) };
         program.end(py, failure.map(|message| Outcome { is_panic: is_first, message }))

@@ -1,12 +1,13 @@
 //! Services whose handlers are Python's, for `lehr.services`: the library's own host and its HTTP edge, with a program behind each service that calls the interpreter.
 //!
-//! The library has the document, as JSON: it answers for it, versions it, tells and keeps it, all without the
-//! interpreter. The object in Python has a state of its own. It is set to the document's where the two differ. That is
-//! after a handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault
-//! says that nothing happened, whatever the handler had done by then.
+//! The library has the document, as JSON: it answers for it, versions it, publishes and keeps it, all without the
+//! interpreter. The object in Python has its own state. It is reset to the document's if the two differ. This follows a
+//! handler that raised, a coroutine that was given up, or a change that could not be kept on disk. So a fault says that
+//! nothing happened, whatever the handler had done by then.
 //!
-//! A plain function is called by the worker, which says that it blocks: a spare takes its place meanwhile. A coroutine runs on the event loop of the node, and the worker only waits.
-//! One that is given up is cancelled, and the next handler that sees the state waits until it has gone.
+//! The worker calls a plain function and says that it blocks: a spare takes its place meanwhile. A coroutine runs on
+//! the event loop of the node, and the worker only waits. One that is given up is cancelled, and the next handler that
+//! sees the state waits until it has gone.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -23,14 +24,14 @@ use serde_json::Value;
 
 use crate::{errors, json};
 
-/// How often signals are looked at while a node ends.
+/// The interval between looks for signals while a node ends.
 const TICK: Duration = Duration::from_millis(50);
 /// The time that the edge and the workers may take after the services have ended, until they are left behind.
 const GRACE: Duration = Duration::from_secs(1);
 
 type Item = Py<PyAny>;
 
-/// How a coroutine ends: its return value or error, or nothing if it was never run.
+/// The end of a coroutine: its return value or error, or nothing if it was never run.
 #[pyclass(module = "lehr._native", name = "Ending", frozen)]
 pub(crate) struct Ending {
     port: Port<PyResult<Item>>,
@@ -184,8 +185,8 @@ impl Served {
         Err(fault)
     }
 
-    /// A client's error for an exception. A `lehr.Fault` stays as it is. Of any other the client learns only that the
-    /// operation failed, and the rest goes to the log.
+    /// A client's error for an exception. A `lehr.Fault` stays unchanged. For any other exception the client learns
+    /// only that the operation failed, and the rest goes to the log.
     fn fault(&self, py: Python<'_>, operation: &str, raised: &PyErr) -> Fault {
         let told = self.program.call_method1(py, "told", (operation, raised.value(py)));
         let told = told.and_then(|told| told.extract::<Option<(String, String, Option<f64>)>>(py));
@@ -359,13 +360,13 @@ impl ServiceNode {
         Ok(listening)
     }
 
-    /// Where services stand.
+    /// The paths of services.
     fn paths(&self) -> PyResult<Vec<String>> {
         Ok(self.host()?.paths())
     }
 
-    /// Ends all services, with so many seconds for all of them, then the node. Returns the paths of those that were cut
-    /// off, or `None` if threads had to be left behind.
+    /// Ends all services, within the given seconds for all of them, then the node. Returns the paths of those that were
+    /// cut off, or `None` if threads had to be left behind.
     fn close(&self, py: Python<'_>, seconds: f64) -> PyResult<Option<Vec<String>>> {
         let Some(running) = self.running.with(Option::take) else { return Ok(Some(Vec::new())) };
         if self.process != std::process::id() {

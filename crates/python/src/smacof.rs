@@ -101,7 +101,7 @@ fn found<'py>(py: Python<'py>, map: Map, shepard: Shepard) -> PyResult<Bound<'py
     Ok(found)
 }
 
-/// Places new items into a map that stays as it is. Their dissimilarities to its items are an M x N array, NaN where
+/// Places new items into a map that stays unchanged. Their dissimilarities to its items are an M x N array, NaN where
 /// unknown.
 #[pyfunction]
 #[pyo3(signature = (embedding, dissimilarities, *, neighbors, max_iter = 50, threads = None))]
@@ -140,7 +140,7 @@ pub(crate) fn interpolate<'py>(
     Ok(found)
 }
 
-/// Lays one map over another of the same items: rotated, reflected, moved and, if asked for, scaled.
+/// Lays one map over another of the same items: rotated, reflected, moved and, on request, scaled.
 #[pyfunction]
 #[pyo3(signature = (embedding, onto, *, sample_weight = None, scale = false))]
 pub(crate) fn align<'py>(

@@ -125,8 +125,8 @@ impl Table {
     }
 
     /// The rows as a preparation has them: `features`, how many gaps were `filled`, and `notes`. Rows of another table
-    /// than it was made for (`is_other`) do not depend on each other. Where it fills missing values from the nearest
-    /// rows, theirs get the median.
+    /// than it was made for (`is_other`) do not depend on each other. If it fills missing values from the nearest rows,
+    /// theirs get the median.
     fn apply<'py>(&self, py: Python<'py>, preparation: &str, is_other: bool) -> PyResult<Bound<'py, PyDict>> {
         let preparation = read(preparation)?;
         let missing = match preparation.missing {
@@ -186,7 +186,7 @@ fn column(given: ColumnTuple<'_>) -> PyResult<FrameColumn> {
     Ok(FrameColumn { name, values, read_as })
 }
 
-/// The options of a preparation, as Python has them.
+/// The options of a preparation, as Python passes them.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PreparationOptions {
@@ -270,7 +270,7 @@ pub(crate) fn back<'py>(
     arrays::table(py, values, width)
 }
 
-/// The rows of finite numbers that lie alone.
+/// The isolated rows of finite numbers.
 #[pyfunction]
 pub(crate) fn isolated_rows<'py>(py: Python<'py>, x: PyReadonlyArray2<'py, f64>) -> Bound<'py, PyArray1<i64>> {
     let (values, width) = (arrays::matrix(&x), x.as_array().ncols());

@@ -127,7 +127,7 @@ pub(crate) fn splits<'py>(py: Python<'py>, splits: &[Split]) -> PyResult<Bound<'
         .done())
 }
 
-/// One row for each number of clusters that was looked at, by falling number; nothing where the number was given.
+/// One row for each number of clusters that was examined, by falling number; nothing if the number was given.
 fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(number) = number else { return Ok(None) };
     let columns = Columns::of(py, &number.candidates)
@@ -139,7 +139,7 @@ fn candidates<'py>(py: Python<'py>, number: Option<&Number>) -> PyResult<Option<
     Ok(Some(columns.done()))
 }
 
-/// One row for each number of clusters, and NaN where it had not ended; nothing where the number was given.
+/// One row for each number of clusters, and NaN where it had not ended; nothing if the number was given.
 pub(crate) fn plateaus<'py>(py: Python<'py>, suggestion: Option<&Suggestion>) -> PyResult<Option<Bound<'py, PyDict>>> {
     let Some(suggestion) = suggestion else { return Ok(None) };
     let columns = Columns::of(py, &suggestion.plateaus)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use lehr_sync::{Arc, process::Flag, thread};
 
-/// How often a wait looks whether it is to end.
+/// The number of times a wait looks whether it is to end.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Wakes a thread that sleeps in [`wait_for`].

@@ -1,20 +1,20 @@
-//! A method at work on a thread of its own, and the Python thread that waits for it.
+//! A method at work on its own thread, and the Python thread that waits for it.
 //!
 //! Methods call their observer on a worker; Python's signals are for the main thread, and a callback expects the thread
 //! that called `fit`. So the work goes to another thread, and this one waits without holding the interpreter. It wakes
-//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has come. The
-//! observer waits for the answer, so a callback sees every step and may stop at just that one.
+//! for news, calls the callback and answers. Every few hundredths of a second it looks whether a signal has arrived.
+//! The observer waits for the answer, so a callback sees every step and may stop at just that one.
 //!
-//! When a signal raises (Ctrl-C), the run is asked to stop before its next leaf of rows. Its work before its first pass
-//! and after its last may take longer than a person waits. Alone, this thread then leaves the run behind, which owns
-//! all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it is not left
-//! behind; a second Ctrl-C is.
+//! When a signal raises (Ctrl-C), the run gets a request to stop before its next leaf of rows. Its work before its
+//! first pass and after its last may take longer than a person waits. Alone, this thread then leaves the run behind,
+//! which owns all its data, ends as soon as it can and touches no Python. In a job the others wait for our part, so it
+//! is not left behind; a second Ctrl-C is.
 //!
 //! A stream's batches come from Python too, and the work asks for them in the same way. A generator may hold resources that are for
 //! the calling thread alone, such as a connection to SQLite.
 //!
-//! Nobody can wait for ever. The work ends its channels when it ends, even by a panic, and the waiting thread ends its
-//! own when it leaves.
+//! No wait is endless. The work ends its channels when it ends, even by a panic, and the waiting thread ends its own
+//! when it leaves.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -29,14 +29,14 @@ use pyo3::prelude::*;
 
 use crate::{arrays, errors};
 
-/// How often signals are looked at.
+/// The interval between looks for signals.
 const TICK: Duration = Duration::from_millis(50);
 /// Ticks that a run has to stop before it is left behind.
 const GRACE: usize = 10;
 /// Seconds between two checkpoints.
 const CHECKPOINT_S: f64 = 5.0;
 
-/// How far a run is, as a callback sees it.
+/// The progress of a run, as a callback sees it.
 #[pyclass(frozen, get_all, module = "lehr", name = "Progress")]
 #[derive(Clone, Debug)]
 pub(crate) struct Progress {
@@ -48,7 +48,7 @@ pub(crate) struct Progress {
     temperature: Option<f64>,
     /// Clusters or components at present.
     n_clusters: Option<usize>,
-    /// The quantity that falls: free energy, stress, mean squared distance, cost, or a likelihood with its sign turned.
+    /// The decreasing quantity: free energy, stress, mean squared distance, cost, or a negative likelihood.
     objective: Option<f64>,
     /// Sweeps or iterations so far; pairs finished, for dissimilarities.
     n_iter: u64,
@@ -77,7 +77,7 @@ impl Progress {
     }
 }
 
-/// Where checkpoints go.
+/// The target of checkpoints.
 struct Saver {
     path: Option<PathBuf>,
     since: Stopwatch,
@@ -102,7 +102,7 @@ impl Saver {
 /// A message from the work to the thread that waits.
 enum News {
     Progress(Progress),
-    /// So many rows of the stream are wanted, or fewer.
+    /// The stream should give this many rows, or fewer.
     Wants(usize),
 }
 
@@ -114,14 +114,15 @@ pub(crate) struct Relay {
     saver: Saver,
 }
 
-/// A stream that Python gives, asked for by the work and read by the thread that waits.
+/// A stream from Python, requested by the work and read by the thread that waits.
 pub(crate) struct Pulled {
     news: SyncSender<News>,
     batches: Receiver<Option<Points>>,
 }
 
 impl Source for Pulled {
-    /// The end of the stream too when the thread that waits has gone: it has asked the run to stop, which its observer hears next.
+    /// It is also the end of the stream when the waiting thread has gone. That thread has asked the run to stop, and
+    /// its observer notices next.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error> {
         let asked = self.news.send(News::Wants(rows));
         Ok(asked.ok().and_then(|()| self.batches.recv().ok()).flatten())
@@ -150,7 +151,7 @@ impl Observer for Relay {
         Some(Interrupt::when(move || stop.is_up()))
     }
 
-    /// Of a run that was given up within a step, here or in another process of a job.
+    /// For a run that was given up within a step, here or in another process of a job.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.stop.raise();
         self.checkpoint(checkpoint);
@@ -181,10 +182,11 @@ pub(crate) fn run<T: Send + 'static>(
     run_stream(py, &none, callback, checkpoint, is_in_job, |relay, _| work(relay))
 }
 
-/// As [`run`], for the work on a stream. `pull(rows)` returns an array and its weights or `None`, or `None` at the end.
+/// Like [`run`], for the work on a stream. `pull(rows)` returns an array and its weights or `None`, or `None` at the
+/// end.
 ///
 /// # Errors
-/// Those of [`run`], and the exceptions of `pull`.
+/// The errors of [`run`], and the exceptions of `pull`.
 pub(crate) fn run_stream<T: Send + 'static>(
     py: Python<'_>,
     pull: &Bound<'_, PyAny>,

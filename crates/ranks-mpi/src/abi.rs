@@ -13,7 +13,7 @@ use std::ffi::{c_char, c_int, c_void};
 pub(crate) type Count = i64;
 
 /// Declares a handle type. The ABI's handles are pointers to incomplete structs with small integers as predefined
-/// values. They are never followed here, so an address-sized number stands for them: it is passed the same way, and may
+/// values. They are never followed here, so an address-sized number replaces them: it is passed the same way, and may
 /// cross threads.
 macro_rules! handles {
     ($($(#[$doc:meta])* $name:ident { $($(#[$constant_doc:meta])* $constant:ident = $value:literal,)* })*) => {$(
@@ -36,7 +36,7 @@ handles! {
     }
     /// `MPI_Info`.
     Info {
-        /// No wishes.
+        /// No options.
         NULL = 0x130,
     }
     /// `MPI_Win`.

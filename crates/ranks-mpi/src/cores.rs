@@ -1,6 +1,6 @@
 //! The cores of this machine.
 
-/// How many cores the machine has, whichever of them this process is bound to.
+/// The number of cores that the machine has, whichever of them this process is bound to.
 pub(crate) fn cores() -> usize {
     let bound = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let Ok(online) = std::fs::read_to_string("/sys/devices/system/cpu/online") else { return bound() };

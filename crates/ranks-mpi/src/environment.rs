@@ -7,7 +7,7 @@
 //! | `LEHR_MPI_WINDOW` | the user, for all processes | `0`: no memory shared between the processes of a machine, all frames by MPI |
 //! | `LEHR_MPI_KEPT` | `supervisor.rs`, for its child | that this is the child, and the program that started its supervisor |
 //! | `LEHR_MPI_PIPE` | the same | the number of the pipe in which the child notes that it has joined and left the job |
-//! | `PATH` | the system | where `mpiexec` stands, and beside it its library |
+//! | `PATH` | the system | the path of `mpiexec`, with its library beside it |
 #![allow(clippy::disallowed_methods, reason = "this is the door to the environment")]
 
 use std::ffi::OsString;

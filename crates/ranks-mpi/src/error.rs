@@ -11,14 +11,14 @@ pub enum Error {
     NotFound {
         /// The launcher's description of this process.
         started: String,
-        /// Each place that was looked at, with its problem.
+        /// Each place that was examined, with its problem.
         looked_at: Vec<String>,
     },
     /// The library that was found cannot be used.
     Unusable {
         /// The library.
         library: PathBuf,
-        /// Why not.
+        /// The reason why it failed.
         reason: String,
     },
     /// The library and the launcher do not belong together: each process believes to be alone.
@@ -27,7 +27,7 @@ pub enum Error {
         started: String,
         /// The library's description of this process.
         library: String,
-        /// How many processes the library sees.
+        /// The number of processes that the library sees.
         processes: usize,
     },
     /// MPI has been started before in this process; it can be started once.

@@ -12,11 +12,11 @@
 //! rank that is late costs the others no processor.
 //!
 //! **Short messages** between processes of one machine go from the sender's parts into the ring. From there they go to
-//! the receiver's memory, if it waits for them and nothing older has come. That needs no allocation and no search of an
-//! inbox. All else takes the usual way.
+//! the receiver's memory, if it waits for them and nothing older has arrived. This needs no allocation and no search of
+//! an inbox. All else takes the usual way.
 //!
-//! Where a machine has more ranks than cores, nobody looks twice before it gives way. While all ranks of a process
-//! compute, its long messages stand still, as in any MPI program.
+//! If a machine has more ranks than cores, no rank looks twice before it yields. While all ranks of a process compute,
+//! its long messages pause, as in any MPI program.
 
 use std::borrow::Cow;
 use std::task::{Context, Poll};
@@ -39,13 +39,13 @@ use crate::trailer::{self, Kind, Trailer};
 /// cheaper, and there are more of them ([`Post::looks`]).
 const SPINS: u32 = 64;
 
-/// The most parts of a message that are put together in a ring.
+/// The largest number of parts of a message that are put together in a ring.
 const PARTS: usize = 4;
 
 /// The number of unsuccessful polls after which a waiting rank naps: a few milliseconds, of which the nap is a
 /// hundredth.
 const POLLS: u64 = 512;
-/// How long.
+/// Its duration.
 const NAP: Duration = Duration::from_micros(50);
 
 /// The state that the ranks of one process share during a run.

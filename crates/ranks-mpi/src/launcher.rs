@@ -1,8 +1,9 @@
 //! Was this process started by an MPI launcher, and as which of how many?
 //!
-//! A launcher tells its processes by environment variables; each family has its own. That matters before MPI is found:
-//! a process that is one of four and finds no library must say so and end. Going on alone would be four silent copies
-//! of one run. The values read here are only claims; `process.rs` compares them with the library's after its start.
+//! A launcher sets environment variables for its processes; each family has its own. The order matters before MPI is
+//! found: a process that is one of four and finds no library must say so and end. Going on alone would be four silent
+//! copies of one run. The values read here are only claims; `process.rs` compares them with the library's after its
+//! start.
 
 /// One family of launchers.
 struct Family {
@@ -72,7 +73,7 @@ impl Launcher {
         self.process
     }
 
-    /// How many processes were started, if the launcher says so.
+    /// The number of processes that were started, if the launcher says so.
     pub fn processes(&self) -> Option<usize> {
         self.processes
     }
@@ -82,7 +83,7 @@ impl Launcher {
         self.processes != Some(1)
     }
 
-    /// Words for a message: who started this, in which role, and how that is known.
+    /// Words for a message: the launcher, the role of this process, and how that is known.
     pub fn describe(&self) -> String {
         let Self { name, variable, process, .. } = self;
         match self.processes {

@@ -1,6 +1,6 @@
 //! Finding and opening the MPI library: `libmpi_abi`, the one that offers the standard ABI.
 //!
-//! Places, in this order, and the first that can be opened is taken:
+//! Places, in this order; the first library that can be opened is used:
 //!
 //! 1. the file that `LEHR_MPI_LIBRARY` names, and then no other;
 //! 2. `lib` beside the folder of the program that started this one. Launchers use a program that is beside `mpiexec`,
@@ -35,7 +35,7 @@ impl Library {
     /// Opens the first library that the search finds.
     ///
     /// # Errors
-    /// [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
+    /// Returns [`Error::NotFound`] with every place; [`Error::Unusable`] if the library found lacks a function.
     pub(crate) fn find(launcher: &Launcher) -> Result<Self, Error> {
         let mut looked_at = Vec::new();
         for (place, path) in candidates() {

@@ -1,4 +1,4 @@
-//! Frames between processes. Sending never waits, and any task that polls receives for the whole process.
+//! Frames between processes. Sending never waits, and any polling task receives for the whole process.
 //!
 //! A frame is a run of bytes that belongs to the link from [`Link::send`] on. So nothing that a task does later
 //! (dropping its future, ending) can disturb a transfer. A matched probe finds incoming frames and their length, and
@@ -34,13 +34,13 @@ const TAG: i32 = 1;
 /// Bytes behind a frame that goes by MPI: its number.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
-/// Frames taken straight out of rings until MPI is asked.
+/// Frames taken straight out of rings until MPI is polled.
 const NEAR: u32 = 128;
 
-/// The longest frame that is taken straight out of a ring: one line's.
+/// The longest frame that is read directly from a ring: one line's.
 pub(crate) const SHORT: usize = 56;
 
-/// The number of looks at the window for each look at MPI, if all processes are near and nothing is on its way. MPI
+/// The number of looks at the window for each look at MPI, if all processes are near and nothing is being sent. MPI
 /// then has only long messages.
 const LOOKS: u32 = 16;
 
@@ -51,7 +51,7 @@ struct Sending {
     frame: Vec<u8>,
 }
 
-/// A frame on its way in: memory of the length that the probe told, filled when the request is complete.
+/// An incoming frame: memory of the length from the probe, filled when the request is complete.
 struct Arriving {
     request: Pending,
     /// Has the capacity; its length is set when the request is complete.
@@ -64,12 +64,12 @@ struct Arriving {
 pub(crate) struct Traffic {
     mpi: Mpi,
     comm: Comm,
-    /// By destination, in order of sending. Only the first of each is asked after: they end nearly in order, and until
-    /// then they only hold memory.
+    /// By destination, in order of sending. Only the first of each is tested: they end nearly in order, and until then
+    /// they only hold memory.
     sending: Vec<VecDeque<Sending>>,
     /// By source, in order of matching, which is the order of sending.
     arriving: Vec<VecDeque<Arriving>>,
-    /// How many frames are in `sending`, and in `arriving`.
+    /// The number of frames that are in `sending`, and in `arriving`.
     counts: (usize, usize),
     /// By destination, in order of sending: the short frames for which there was no room in a ring, with their numbers.
     held: Vec<VecDeque<(usize, Vec<u8>)>>,
@@ -77,9 +77,9 @@ pub(crate) struct Traffic {
     memory: Memory,
     /// None if there are no other processes on this machine.
     window: Option<Window>,
-    /// Looks until MPI is asked, and how many there are between two.
+    /// Looks until MPI is polled, and the number between two polls.
     looks: (u32, u32),
-    /// Frames taken straight out of rings since MPI was asked because of them.
+    /// Frames taken straight out of rings since they last caused a poll of MPI.
     taken_near: u32,
     /// By destination and by source: the number of the next frame.
     next_sent: Vec<usize>,
@@ -157,7 +157,7 @@ impl Link {
         self.near
     }
 
-    /// How many looks there are between two at MPI.
+    /// The number of looks between two at MPI.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
@@ -182,7 +182,7 @@ impl Traffic {
         (self.frames_sent, self.frames_received)
     }
 
-    /// Sends a frame to a process, which may be this one. Does not wait.
+    /// Sends a frame to a process, possibly to this one. Does not wait.
     pub(crate) fn send(&mut self, process: usize, mut frame: Vec<u8>) -> Result<(), Error> {
         let number = self.next_sent[process];
         self.next_sent[process] = (number + 1) % NUMBERS;
@@ -208,7 +208,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; says whether it
+    /// Sends a short frame made of whole words to a process of this machine, if it can go at once; returns whether it
     /// went.
     pub(crate) fn send_near(&mut self, process: usize, parts: &[&[u8]]) -> bool {
         let Some(window) = &mut self.window else { return false };
@@ -278,8 +278,8 @@ impl Traffic {
         self.come.pop_front()
     }
 
-    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. Of each ring it
-    /// takes `most` frames: those that stay there may be taken straight.
+    /// Moves all that can be moved, without waiting; [`next`](Self::next) then gives complete frames. It takes `most`
+    /// frames from each ring: those that stay there may be taken straight.
     pub(crate) fn progress(&mut self, most: usize) -> Result<(), Error> {
         if let Some(window) = &mut self.window {
             for place in 0..window.incoming.len() {
@@ -329,7 +329,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the frames at the head of a ring, and those by MPI that stand between them.
+    /// Hands out the frames at the head of a ring, and the MPI frames between them.
     fn hand_out_near(&mut self, place: usize, most: usize) -> Result<(), Error> {
         for _ in 0..most {
             let Some(window) = &mut self.window else { return Ok(()) };
@@ -352,7 +352,7 @@ impl Traffic {
         Ok(())
     }
 
-    /// Hands out the complete frames of a source, however they came.
+    /// Hands out the complete frames of a source, on any way.
     fn hand_out(&mut self, source: usize) -> Result<(), Error> {
         while self.hand_out_far(source)? {
             let place = |window: &Window| window.incoming.iter().position(|(other, _)| *other == source);
@@ -395,8 +395,8 @@ impl Traffic {
         self.come.push_back((source, frame));
     }
 
-    /// Ends the traffic: every process has sent all its frames, and all have said so. Frames that arrive meanwhile are
-    /// for nobody. Waits for the other processes to come here too.
+    /// Ends the traffic: every process has sent all its frames, and all have reported so. Frames that arrive meanwhile
+    /// are dropped. Waits for the other processes to come here too.
     pub(crate) fn settle(&mut self) -> Result<(), Error> {
         while self.counts.0 > 0 || self.held_count > 0 {
             self.move_all()?;
@@ -411,7 +411,7 @@ impl Traffic {
         self.move_all()
     }
 
-    /// As [`progress`](Self::progress), MPI included.
+    /// Like [`progress`](Self::progress), MPI included.
     fn move_all(&mut self) -> Result<(), Error> {
         self.looks.0 = 0;
         self.progress(usize::MAX)

@@ -5,7 +5,7 @@ use lehr_sync::{Arc, Mutex};
 
 /// Bytes from which on memory is kept.
 const LONG: usize = 1 << 15;
-/// How many frames' memory is kept.
+/// The number of frames whose memory is kept.
 const KEPT: usize = 8;
 /// Bytes that are kept in all, at most.
 const KEPT_BYTES: usize = 1 << 26;
@@ -15,7 +15,7 @@ const KEPT_BYTES: usize = 1 << 26;
 pub(crate) struct Memory(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Memory {
-    /// Empty memory for so many bytes.
+    /// Empty memory for this many bytes.
     pub(crate) fn take(&self, length: usize) -> Vec<u8> {
         if length >= LONG {
             let mut kept = self.0.lock();
@@ -29,7 +29,7 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps memory that is not used any more, if it is worth it.
+    /// Keeps unused memory, if it is worth it.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;

@@ -1,6 +1,6 @@
 //! Calls of MPI as functions that return a `Result`, each a few lines over the table of `abi.rs`.
 //!
-//! Who calls must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
+//! The caller must be alone in calling: MPI is started at the level "serialised" (see `process.rs` for why). That rule
 //! is kept by construction and not by discipline: [`Mpi`] can only be reached through the lock of `post.rs`, or before
 //! there is one.
 #![allow(unsafe_code, reason = "foreign functions")]
@@ -119,8 +119,8 @@ impl Mpi {
         Ok((part, number(rank), number(size)))
     }
 
-    /// Makes a window with so many bytes of each process, whole words, and gives the address of this process's. All
-    /// processes of the communicator, which must share memory, do this together.
+    /// Makes a window with this many bytes for each process, whole words, and returns the address of this process's.
+    /// All processes of the communicator, which must share memory, do this together.
     pub(crate) fn share_memory(&self, comm: Comm, bytes: usize) -> Result<(Win, *mut usize), Error> {
         let (mut window, mut address) = (Win::NULL, ptr::null_mut());
         let bytes = isize::try_from(bytes).expect("a segment is far shorter");
@@ -200,7 +200,7 @@ impl Mpi {
     /// Starts to receive a message that was found.
     ///
     /// # Safety
-    /// `buffer` is memory for `found.length` bytes that nobody else uses until [`test`](Self::test) says that the
+    /// `buffer` is memory for `found.length` bytes that nothing else uses until [`test`](Self::test) says that the
     /// request is complete; then they are written.
     pub(crate) unsafe fn receive(&self, found: Found, buffer: *mut u8) -> Result<Pending, Error> {
         let (mut request, mut message) = (Request::NULL, found.message);

@@ -45,7 +45,7 @@ impl Processes for MpiJob {
     }
 }
 
-/// Gives every process the bytes of process 0, along a binomial tree: process p hears from p without its lowest bit.
+/// Gives every process the bytes of process 0, along a binomial tree: process p receives from p without its lowest bit.
 pub(crate) fn share(post: &Post, own: Vec<u8>) -> Result<Vec<u8>, Error> {
     let (process, processes) = (post.process(), post.processes());
     let (bytes, mut bit) = if process == 0 {

@@ -1,4 +1,4 @@
-//! The post office of a process: frames that came are sorted into the inboxes of its ranks.
+//! The post office of a process: frames that arrived are sorted into the inboxes of its ranks.
 //!
 //! There is one lock for MPI and for the sorting. So frames reach the inboxes in the order in which they came,
 //! whichever of the process's tasks fetched them. A waiting task fetches ([`Post::fetch`]), so that no thread is needed
@@ -17,7 +17,7 @@ use crate::link::{Link, SHORT, Traffic};
 use crate::memory::Memory;
 use crate::trailer::{Kind, Trailer};
 
-/// This process's connection with the others, and the frames that came over it.
+/// This process's connection with the others, and the frames that arrived over it.
 pub(crate) struct Post {
     process: usize,
     processes: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Counter {
     early: VecDeque<(usize, Trailer, Vec<u8>)>,
     /// Reports, verdicts and words, in the order of their coming.
     papers: VecDeque<(usize, Kind, Vec<u8>)>,
-    /// Why nothing comes any more.
+    /// The reason why no more frames come.
     broken: Option<Error>,
 }
 
@@ -69,7 +69,7 @@ impl Post {
         &self.memory
     }
 
-    /// How many fetches there are for each that asks MPI: 1 if all do.
+    /// The number of fetches for each that asks MPI: 1 if all do.
     pub(crate) fn looks(&self) -> u32 {
         self.looks
     }
@@ -105,8 +105,8 @@ impl Post {
         counter.link.traffic().send(process, bytes)
     }
 
-    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; says whether
-    /// it was.
+    /// Sends a short frame made of whole words to a process of this machine, if that can be done at once; returns
+    /// whether it was.
     pub(crate) fn send_near(&self, process: usize, parts: &[&[u8]]) -> bool {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
@@ -133,19 +133,19 @@ impl Post {
         })
     }
 
-    /// Moves all that can be moved and sorts the frames that have come, unless another task is at it. Looks so often as
-    /// long as nothing has come. Does not wait.
+    /// Moves all that can be moved and sorts the frames that have arrived, unless another task is at it. Looks so often
+    /// as long as nothing has arrived. Does not wait.
     ///
     /// # Errors
-    /// [`Error::Call`], now and ever after.
+    /// Returns [`Error::Call`], now and ever after.
     pub(crate) fn fetch(&self, looks: u32) -> Result<(), Error> {
         self.fetch_some(looks, usize::MAX)
     }
 
-    /// As [`fetch`](Self::fetch), but of each ring as many frames at most.
+    /// Like [`fetch`](Self::fetch), but of each ring as many frames at most.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub(crate) fn fetch_some(&self, looks: u32, most: usize) -> Result<(), Error> {
         match self.counter.try_lock() {
             Some(mut counter) => counter.fetch(self.process, looks, most),
@@ -153,8 +153,8 @@ impl Post {
         }
     }
 
-    /// The next report, verdict or word, if one has come: its sender and its content. Of different kinds, one may be
-    /// ahead of the other.
+    /// The next report, verdict or word, if one has arrived: its sender and its content. Messages of one kind may
+    /// overtake those of another.
     pub(crate) fn paper(&self, wanted: Kind) -> Result<Option<(usize, Vec<u8>)>, Error> {
         let mut counter = self.counter.lock();
         counter.fetch(self.process, 1, usize::MAX)?;
@@ -194,7 +194,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Puts one frame where it belongs.
+    /// Delivers one frame to its destination.
     fn sort(&mut self, process: usize, source: usize, trailer: Trailer, bytes: Vec<u8>) -> Result<(), Error> {
         let Trailer { run, context, tag, receipt, kind, .. } = trailer;
         if run > self.run {

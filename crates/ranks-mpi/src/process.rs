@@ -1,13 +1,13 @@
 //! This process as one of a job: started, finished, or ended together with all others.
 //!
-//! **Level of threads.** MPI is asked for `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would
-//! tie every call to the thread that started MPI, so that each message of a task went through a thread of its own.
-//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of ours, taken for a
-//! whole round of progress, is cheaper.
+//! **Thread level.** Lehr requests `MPI_THREAD_SERIALIZED`: any worker may call, one at a time. `FUNNELED` would tie
+//! every call to the thread that started MPI, so that each message of a task went through a thread of its own.
+//! `MULTIPLE` makes the library take locks in every call, and some sites do not offer it. One lock of Lehr's, held for
+//! a whole round of progress, is cheaper.
 //!
-//! **Ends.** A process that simply goes away leaves the others waiting (or worse, is taken for a success by the
-//! launcher). So there are two ends only: [`Process::finish`], in which all processes take part, and
-//! [`Process::abort`], which ends them all. A `Process` that is dropped without either aborts.
+//! **Ends.** A process that simply exits leaves the others waiting (or worse, the launcher treats it as a success). So
+//! there are two ends only: [`Process::finish`], in which all processes take part, and [`Process::abort`], which ends
+//! them all. A `Process` that is dropped without either aborts.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -67,8 +67,8 @@ impl Process {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::Unusable`], [`Error::Strangers`]: this is one of several processes, and they
-    /// cannot reach each other. Do not go on: each process would do all the work alone. [`Error::Call`] if MPI does not
-    /// start.
+    /// cannot reach each other. Do not continue: each process would do all the work alone. Returns [`Error::Call`] if
+    /// MPI does not start.
     pub fn join() -> Result<Option<Self>, Error> {
         let Some(launcher) = Launcher::of_this_process() else { return Ok(None) };
         match Self::start(&launcher) {
@@ -105,7 +105,7 @@ impl Process {
         self.post.process()
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn count(&self) -> usize {
         self.post.processes()
     }
@@ -137,7 +137,7 @@ impl Process {
     /// Waits for process 0. The bytes go along a binomial tree.
     ///
     /// # Errors
-    /// [`Error::Call`].
+    /// Returns [`Error::Call`].
     pub fn share(&self, bytes: Vec<u8>) -> Result<Vec<u8>, Error> {
         share(&self.post, bytes).map_err(|error| Error::Call { function: "broadcast", message: error.to_string() })
     }
@@ -147,10 +147,10 @@ impl Process {
         &self.post
     }
 
-    /// Ends MPI in this process. Waits until all processes have come here.
+    /// Ends MPI in this process. Waits until all processes have arrived here.
     ///
     /// # Errors
-    /// [`Error::Call`].
+    /// Returns [`Error::Call`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.post.with(|traffic| {
             traffic.settle()?;
@@ -162,7 +162,8 @@ impl Process {
         Ok(())
     }
 
-    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have said the reason.
+    /// Ends all processes of the job at once, this one with exit code `code`. Call it after you have reported the
+    /// reason.
     pub fn abort(mut self, code: u8) -> ! {
         self.end_all(i32::from(code))
     }

@@ -1,6 +1,6 @@
 //! Running a program on all ranks of all processes, and agreeing on how it ended.
 //!
-//! When the ranks of a process have ended, it reports their worst failure to process 0, which tells all the worst of
+//! When the ranks of a process have ended, it reports their worst failure to process 0, which sends the worst of all to
 //! all. So every process returns the same error, and one of them can print it. All end in order with the same exit
 //! code, and nothing is left to the launcher. Only a process that dies or is lost cannot report; then the launcher ends
 //! the job.
@@ -27,11 +27,11 @@ impl Process {
     ///
     /// # Errors
     /// The same on all processes: [`Error::Panicked`] in the process whose rank panicked, and its words as
-    /// [`Error::Elsewhere`] in the others. [`Error::Invalid`] for a number of ranks that cannot be;
+    /// [`Error::Elsewhere`] in the others. Returns [`Error::Invalid`] for an impossible number of ranks;
     /// [`Error::Transport`] if MPI fails.
     ///
     /// # Panics
-    /// On a worker of a dispatcher.
+    /// Panics on a worker of a dispatcher.
     ///
     /// # Example
     /// ```no_run

@@ -1,16 +1,16 @@
-//! Saying which process died, when it could not say so itself.
+//! Reports which process died, if it could not report that itself.
 //!
 //! A launcher ends a job when one of its processes is killed. It does so too quickly for any other process to report
 //! anything, and its own message names a process ID. The usual reason is memory: the system kills the process that
 //! needs most. So under a launcher the program runs as a child of itself, and the parent, its *supervisor*, does
 //! nothing but wait. If the child is killed, the supervisor reports which process of the job it was and ends by the
-//! same signal. On that every launcher ends the others. (MPICH's does so on an exit code other than 0 only if it sees
-//! the connection close first: two times in three.)
+//! same signal. Every launcher then ends the others. (MPICH's does so on an exit code other than 0 only if it sees the
+//! connection close first: two times in three.)
 //!
 //! The child inherits everything by which it belongs to the job: environment, connections, processor mask, and the
 //! process group, to which launchers send their signals. The supervisor adds to the environment the program that the
 //! launcher's library is beside (`library.rs`). It keeps the launcher's connection open until it ends, so that the
-//! launcher hears of both ends at once.
+//! launcher notices both ends at once.
 
 use std::ffi::OsString;
 use std::io::{PipeReader, Read, Write};
@@ -34,13 +34,13 @@ pub(crate) enum Note {
     Left = b'l' as isize,
 }
 
-/// The process that goes on after [`keep`].
+/// The process that continues after [`keep`].
 #[derive(Debug)]
 #[must_use]
 pub enum Supervised {
     /// This process does: it is the child, or there is no launcher and nothing to keep.
     GoOn,
-    /// The child has come to its end, and this process, its supervisor, ends with the same exit code.
+    /// The child has ended, and this process, its supervisor, ends with the same exit code.
     Ended {
         /// The child's exit code.
         code: u8,
@@ -82,7 +82,7 @@ impl Killed {
 /// the supervisor must survive them. Make it do so in `ignore_signals`, which is called in the supervisor only.
 ///
 /// # Errors
-/// If this program cannot be started again.
+/// Fails if this program cannot be started again.
 ///
 /// # Example
 /// ```
@@ -148,7 +148,7 @@ pub(crate) fn starter() -> Option<PathBuf> {
     environment::path(KEPT).map(PathBuf::from).filter(|program| program.is_absolute()).or_else(program_of_parent)
 }
 
-/// The program of the parent process, where the system tells.
+/// The program of the parent process, if the system reports it.
 fn program_of_parent() -> Option<PathBuf> {
     #[cfg(target_os = "linux")]
     return std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();

@@ -1,16 +1,16 @@
 //! The trailer behind the bytes of a frame: the sender and the receiver of the message.
 //!
-//! Behind and not before, so that the bytes of a message that came need not be moved: the frame is cut, and is the
+//! Behind and not before, so that the bytes of a message that arrived need not be moved: the frame is cut, and is the
 //! message.
 //!
 //! | bytes of the trailer | field | written by the sender as | read by the receiver to |
 //! | --- | --- | --- | --- |
-//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; tell them apart |
+//! | 0..4 | run, kind | which run of ranks on this job, from 1, times 8; see [`Kind`] | keep early frames for the run that it belongs to; distinguish them |
 //! | 4..8 | source | the rank that sent it | match |
 //! | 8..12 | to | the rank that it is for | find its inbox |
 //! | 12..16 | context | the label's; for a failure, the rank that is to blame | match |
 //! | 16..20 | tag | the label's | match |
-//! | 20..24 | receipt | the label's | tell the sender that it was taken, if it is not 0 |
+//! | 20..24 | receipt | the label's | tell the sender that it was received, if it is not 0 |
 //!
 //! All numbers are little-endian. With its bytes, a trailer and the head of a ring's line, a message of four words
 //! fills that line.
@@ -30,9 +30,9 @@ pub(crate) enum Kind {
     Ended = 1,
     /// A rank has failed and sends no more.
     Failed = 2,
-    /// How the ranks of a process ended, for the process that judges.
+    /// The end of a process's ranks, for the process that judges.
     Report = 3,
-    /// That process's finding, for all.
+    /// The judging process's finding, for all.
     Verdict = 4,
     /// The word of process 0 to all between runs.
     Word = 5,
@@ -70,7 +70,7 @@ impl Trailer {
         Some(trailer)
     }
 
-    /// The one at the end of a frame, and how many bytes stand before it; nothing if the frame has no valid one.
+    /// The trailer at the end of a frame, and the number of bytes before it; nothing if the frame has no valid one.
     pub(crate) fn behind(frame: &[u8]) -> Option<(Self, usize)> {
         let start = frame.len().checked_sub(LENGTH)?;
         let field = |index: usize| {

@@ -1,4 +1,4 @@
-//! Memory that the processes of one machine share, for short frames: a ring from each to each.
+//! Memory that the processes of one machine share, for short frames: a ring from each process to each other.
 //!
 //! A message of MPI costs its sender and its receiver some hundred nanoseconds of matching, even to the next core.
 //! Between processes of one machine a short frame can cross as one between threads does, in the cache line that
@@ -78,7 +78,7 @@ impl Window {
         Ok(Self { comm, window, outgoing, incoming })
     }
 
-    /// Whether frames of so many bytes go to a process this way.
+    /// Whether frames of this many bytes go to a process this way.
     pub(crate) fn takes(&self, process: usize, length: usize) -> bool {
         self.outgoing[process].as_ref().is_some_and(|ring| length <= ring.longest())
     }
@@ -89,7 +89,7 @@ impl Window {
         self.outgoing[process].as_mut().is_some_and(|ring| ring.send_parts(number, parts))
     }
 
-    /// Gives the memory back. All processes of the machine do this together, when all frames have been taken.
+    /// Releases the memory. All processes of the machine do this together, after all frames have been received.
     pub(crate) fn close(self, mpi: &Mpi) -> Result<(), Error> {
         let Self { comm, window, .. } = self;
         mpi.give_memory_back(window)?;

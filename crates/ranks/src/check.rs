@@ -3,13 +3,13 @@
 //! Each collective has a head: which call it is, and one number that must be the same on all ranks (a root, a length).
 //! It is always compared, at no cost in messages. Between threads the last to arrive compares, and so does the rank
 //! that takes a message. A rank that is about to sleep compares the logs of all calls. Over messages each pair of ranks
-//! that talk compares. That finds every disagreement between threads, where ranks meet. But a root that only sends, and
-//! a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two that
-//! disagree talk to each other, which may be later, or never if both only send.
+//! that talk compares. This check finds every disagreement between threads, where ranks meet. But a root that only
+//! sends, and a rank that only sends to the root, may have moved on by then. Over messages it finds them only once two
+//! that disagree talk to each other, which may be later, or never if both only send.
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
 //! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.
-//! So the error names the ranks that disagree, all ranks get it, and no message is left that nobody receives.
+//! So the error names the ranks that disagree, all ranks get it, and no unreceived message is left.
 //!
 //! The most frequent head counts as the intended one. The error names the first rank that has another, beside one that
 //! has it.
@@ -76,11 +76,11 @@ pub(crate) fn mismatch(collective: Call, size: usize, one: Made, other: Made) ->
 }
 
 impl Communicator {
-    /// Whether all ranks tell each other which collective they call before it begins. A disagreement is then an error
-    /// on all ranks that names the ranks and their calls. Costs size² small messages a collective; between threads
-    /// nothing, because there the calls are compared anyway, except that shifts and exchanges are compared too.
+    /// Whether all ranks compare their collective before it begins. A disagreement is then an error on all ranks that
+    /// names the ranks and their calls. Costs size² small messages a collective; between threads nothing, because there
+    /// the calls are compared anyway, except that shifts and exchanges are compared too.
     ///
-    /// Off at first. Switch it on all your ranks alike; duplicates and parts made later have it too.
+    /// Off at first. Switch it on equally on all your ranks; duplicates and parts made later have it too.
     ///
     /// # Example
     /// ```

@@ -31,7 +31,7 @@ use crate::trace::Activity;
 ///
 /// The future of a collective may be dropped while it waits. Between threads the rank's part has then been done, and
 /// the rank's next collective first waits for the abandoned one to be complete. One that is dropped in that wait has
-/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn it when this rank
+/// not begun. On other fabrics the next collective is [`Error::Abandoned`], and the others learn of it when this rank
 /// ends.
 pub struct Communicator {
     pub(crate) fabric: Arc<dyn Fabric>,
@@ -43,7 +43,7 @@ pub struct Communicator {
     pub(crate) calls: Calls,
     /// Over messages, how far this rank is ahead of others.
     pub(crate) pace: Pace,
-    /// Over messages, why no collective can be begun: one was given up, or failed.
+    /// Over messages, the reason why no collective can begin: one was given up, or failed.
     pub(crate) stopped: Option<Error>,
     /// This rank's fold of its own leaves.
     pub(crate) own: Fold,
@@ -64,7 +64,7 @@ impl fmt::Debug for Communicator {
 
 macro_rules! calls {
     ($($call:ident $name:literal,)*) => {
-        /// Which collective a message belongs to.
+        /// The collective that a message belongs to.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Call { Unknown = 0, $($call,)* }
 
@@ -153,7 +153,7 @@ impl Communicator {
         self.group.rank()
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn size(&self) -> usize {
         self.group.size()
     }
@@ -197,7 +197,7 @@ impl Communicator {
         }
     }
 
-    /// Notes because of whom this rank cannot go on, if it cannot, for those who wait for it.
+    /// Notes the rank that keeps this one from continuing, if there is one, for those who wait for it.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if let Error::RankLeft { rank, .. } | Error::Late { rank: Some(rank), .. } = error {
             self.blame(rank);
@@ -209,7 +209,7 @@ impl Communicator {
         self.fabric.fail(self.group.blame(culprit));
     }
 
-    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank is to hear.
+    /// Waits for abandoned messages: an exchange, or a message in one direction that this rank must receive.
     pub(crate) async fn settle(&mut self, call: Call) -> Result<(), Error> {
         if self.shared().owed().is_some() {
             self.hear_what_is_owed(call).await?;

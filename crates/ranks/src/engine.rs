@@ -9,7 +9,7 @@
 //! - [`Engine::MapReduce`]: ranks whose rounds are those of an iterative map-reduce, the alternative that the paper
 //!   names at the end of its section 3.
 //!
-//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot tell the engines apart. Rows are not
+//! A method is written once, as a [`Program`] over some [`Rounds`]; it cannot distinguish the engines. Rows are not
 //! assumed to be independent: a leaf's map may read any rows.
 
 mod groups;
@@ -40,13 +40,13 @@ use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
-/// It is shared by all who run leaves; a leaf keeps its changes, beside its partial, in [`LeafCells`].
+/// All workers that run leaves share it; a leaf keeps its changes, beside its partial, in [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
-    /// How many numbers a partial has.
+    /// The number of numbers of a partial.
     fn len(&self) -> usize;
 
-    /// Overwrites the partial of a leaf. May read any row; must not depend on who runs it or when.
+    /// Overwrites the partial of a leaf. May read any row; must not depend on the worker or the time of the call.
     fn map(&self, leaf: usize, partial: &mut [f64]);
 
     /// Combines the partial of a run of leaves with that of the run that follows; by default, adds.
@@ -56,10 +56,9 @@ pub trait Round: Sync {
         }
     }
 
-    /// How many numbers of a partial belong together. Under map-reduce each run of so many is the value of a key. The
-    /// rank that the key belongs to combines and reduces it by itself. Must be at least 1, and `combine` must treat
-    /// such runs alike and apart from each other. By default the whole partial is one value, which is right for every
-    /// `combine`.
+    /// The number of numbers of a partial that belong together. Under map-reduce each run of this many is the value of
+    /// a key. The rank of the key combines and reduces it alone. Must be at least 1, and `combine` must treat such runs
+    /// alike and apart from each other. By default the whole partial is one value, which is right for every `combine`.
     fn key_len(&self) -> usize {
         self.len().max(1)
     }
@@ -77,34 +76,34 @@ pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send +
 /// Runs rounds for a method's loop.
 pub trait Rounds: Send {
     /// Runs a round over all leaves and overwrites `total` with the root of the tree over them. All ranks get the same
-    /// bits, whatever the engine, the ranks and the threads. With no leaves, `total` is left as it was.
+    /// bits, for any engine, ranks and threads. With no leaves, `total` is left as it was.
     ///
     /// # Errors
-    /// Those of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
+    /// The errors of the ranks' all-reduce; the other engines have none. Pass them on with `?`.
     ///
     /// # Panics
-    /// If `total` has not the length of the round's partials; with a panic of the round.
+    /// Panics if `total` has not the length of the round's partials; with a panic of the round.
     fn round<'a>(&'a mut self, round: &'a dyn Round, total: &'a mut [f64]) -> Pending<'a, ()>;
 
     /// Broadcasts the lead's flag to all ranks. Use it for decisions that do not follow from the bits of a round, such
     /// as a request to stop.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn agree(&mut self, flag: bool) -> Pending<'_, bool>;
 
     /// Whether this is the one loop that reports and writes.
     fn is_lead(&self) -> bool;
 
-    /// Whether this is the one loop of its process that brings the result: the lead's in its process.
+    /// Whether this is the one loop of its process that returns the result: the lead's in its process.
     fn is_first_here(&self) -> bool {
         self.is_lead()
     }
 
-    /// As [`share`](#method.share), for cells that are bytes to their readers.
+    /// Like [`share`](#method.share), for cells that are bytes to their readers.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn share_bytes<'a>(&'a mut self, cells: &'a dyn CellBytes) -> Pending<'a, ()> {
         let _ = cells;
         done(())
@@ -114,7 +113,7 @@ pub trait Rounds: Send {
     /// note nothing.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn record<'a>(&'a mut self, trace: &'a Trace) -> Pending<'a, ()> {
         let _ = trace;
         done(())
@@ -130,7 +129,7 @@ pub trait Rounds: Send {
     /// for engines without ranks.
     ///
     /// # Errors
-    /// As for [`round`](Self::round).
+    /// The same as for [`round`](Self::round).
     fn gather_timers<'a>(&'a mut self, trace: &'a Trace, phases: Phases) -> Pending<'a, Vec<Spread>> {
         let _ = (trace, phases);
         done(Vec::new())
@@ -142,7 +141,7 @@ pub trait Rounds: Send {
     /// The leaves that are run here: all of them, unless each rank has its own loop.
     fn leaves(&self) -> Range<usize>;
 
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     fn imbalance(&self) -> f64 {
         self.partition().imbalance()
     }
@@ -154,7 +153,7 @@ impl dyn Rounds + '_ {
     /// overwrites a cell with it.
     ///
     /// # Errors
-    /// As for [`round`](Rounds::round).
+    /// The same as for [`round`](Rounds::round).
     pub async fn share<T: Send>(
         &mut self,
         cells: &LeafCells<T>,
@@ -249,20 +248,20 @@ pub struct Execution {
     /// Ranks in this process, at least 1; more than threads is allowed. Only engines that [have
     /// ranks](Engine::has_ranks) have more than one. Default: as many as the machine runs threads at once.
     pub ranks: usize,
-    /// Worker threads, at least 1. Default: as many as the machine runs at once.
+    /// Worker threads, at least 1. Default: the number of threads that the machine runs at once.
     pub threads: usize,
-    /// The processes that this one computes with; each has so many ranks and threads. Only engines that have ranks have
-    /// them. Default: none.
+    /// The processes that this one computes with; each has this many ranks and threads. Only engines that have ranks
+    /// have them. Default: none.
     pub job: Option<Job>,
 }
 
 impl Execution {
-    /// The most threads of a process, and the most of its ranks. Each takes memory and a stack before it computes
+    /// The largest number of threads of a process, and of its ranks. Each takes memory and a stack before it computes
     /// anything.
     pub const THREADS_MAX: usize = 1024;
 
     /// # Errors
-    /// [`Error::Invalid`] for 0 ranks or threads, or more than [`Execution::THREADS_MAX`].
+    /// Returns [`Error::Invalid`] for 0 ranks or threads, or more than [`Execution::THREADS_MAX`].
     fn check(&self) -> Result<(), Error> {
         for (what, count) in [("threads", self.threads), ("ranks", self.ranks)] {
             if !(1..=Self::THREADS_MAX).contains(&count) {
@@ -273,7 +272,7 @@ impl Execution {
         Ok(())
     }
 
-    /// How many loops of a program run in this process.
+    /// The number of loops of a program that run in this process.
     const fn loops(&self) -> usize {
         if self.engine.has_ranks() { self.ranks } else { 1 }
     }
@@ -286,17 +285,18 @@ impl Default for Execution {
     }
 }
 
-/// Runs a method over `rows` rows under an engine, on a dispatcher of its own. Returns the lead's result; in each
-/// process of a job, that of its first rank.
+/// Runs a method over `rows` rows under an engine, on its own dispatcher. Returns the lead's result; in each process of
+/// a job, that of its first rank.
 ///
 /// Your program may borrow, because your thread sleeps meanwhile.
 ///
 /// # Errors
 /// The program's own error; [`Error::Panicked`] if its code panicked; [`Error::Elsewhere`] if a rank in another process
-/// failed. [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no threads.
+/// failed. Returns [`Error::Invalid`] for 0 ranks or threads, or too many; [`Error::Start`] if the system gives no
+/// threads.
 ///
 /// # Panics
-/// On a worker of a dispatcher.
+/// Panics on a worker of a dispatcher.
 ///
 /// # Example
 /// ```
@@ -341,7 +341,7 @@ pub fn drive<P: Program>(execution: &Execution, rows: usize, program: &P) -> Res
 /// A method's loop on one rank: why it failed, if it did. Its result is where [`drive`] looks for it.
 type Loop<'a> = Pin<Box<dyn Future<Output = Option<String>> + Send + 'a>>;
 
-/// Begins a loop, given its place among those of this process.
+/// Begins a loop, given its number among those of this process.
 type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 
 /// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all

@@ -3,11 +3,11 @@
 use std::fmt;
 use std::time::Duration;
 
-/// Why a program on ranks has no result.
+/// The reason why a program on ranks has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A rank's code panicked. This is the error that the caller sees, whatever the other ranks ended with.
+    /// A rank's code panicked. The caller sees this error, whatever the other ranks ended with.
     Panicked {
         /// The rank.
         rank: usize,
@@ -28,11 +28,11 @@ pub enum Error {
     },
     /// A rank did not come within the patience of a communicator.
     Late {
-        /// The rank; none if any would have done.
+        /// The rank; none if any rank was accepted.
         rank: Option<usize>,
         /// The call in which this rank was waiting.
         waiting_in: &'static str,
-        /// How long it waited.
+        /// The duration of the wait.
         limit: Duration,
     },
     /// The dispatcher was shut down before the rank ended.
@@ -47,23 +47,23 @@ pub enum Error {
         /// The values that disagree.
         detail: String,
     },
-    /// A message is longer than the memory that was to take it. It was taken and is lost.
+    /// A message is longer than the memory that was to take it. It was received and is lost.
     Truncated {
         /// The sender.
         source: usize,
-        /// How many bytes were sent.
+        /// The number of bytes that were sent.
         sent: usize,
-        /// How many bytes there was room for.
+        /// The number of bytes that there was room for.
         room: usize,
     },
-    /// A message does not hold values of the type that was asked for.
+    /// A message does not hold values of the requested type.
     Decoding {
         /// The sender.
         source: usize,
         /// The fault.
         message: String,
     },
-    /// An earlier collective of this communicator was given up, so nobody knows in which one the ranks are.
+    /// An earlier collective of this communicator was given up, so it is unknown in which one the ranks are.
     Abandoned {
         /// The collective that was given up.
         collective: &'static str,

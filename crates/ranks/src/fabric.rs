@@ -1,8 +1,8 @@
-//! The one seam between ranks: messages of bytes, sent to a rank and taken by who matches them.
+//! The one seam between ranks: messages of bytes, sent to a rank and taken by a receive that matches them.
 //!
 //! [`Fabric`] is one rank's end. It has to move a message (`send`, `poll_receive`), to look for one (`poll_probe`) and
-//! to say who has ended. Everything else, collectives included, is built on that. So a new fabric has little to do, and
-//! one more line in a table runs the conformance cases on it.
+//! to report which ranks have ended. Everything else, collectives included, is built on that. So a new fabric has
+//! little to do, and one more line in a table runs the conformance cases on it.
 //!
 //! | fabric | meaning | messages |
 //! | --- | --- | --- |
@@ -14,9 +14,10 @@
 //! for a fabric that can only move messages; [`ring`] moves them through memory that two processes share.
 //!
 //! **Cost contract.** `send` copies the bytes at most once and never waits. `poll_receive` looks first at the messages
-//! that have come. It may spin for some microseconds if every rank has a core, and otherwise returns [`Poll::Pending`]
-//! at once: it never blocks its worker. A fabric without a thread of its own makes progress only when it is called. It
-//! does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be polled again.
+//! that have arrived. It may spin for some microseconds if every rank has a core, and otherwise returns
+//! [`Poll::Pending`] at once: it never blocks its worker. A fabric without a thread of its own makes progress only when
+//! it is called. It does so in `poll_receive` and `poll_probe`, and while it is pending it wakes its caller to be
+//! polled again.
 
 /// The receives of a fabric in this process that sorts all messages into an inbox. `poll` looks at the inbox, with all
 /// messages in it; `inbox` is where a turn is given up.
@@ -110,12 +111,12 @@ pub struct Label {
     pub context: u32,
     /// Chosen by the sender; in collective contexts, which collective and which of them.
     pub tag: u32,
-    /// The number under which the sender wants to learn that the message was taken; 0 if it does not. Travels with the
-    /// message; nothing is matched by it, and the fabric does nothing about it.
+    /// The number under which the sender wants to learn that the message was received; 0 if it does not. Travels with
+    /// the message; nothing is matched by it, and the fabric does nothing about it.
     pub receipt: u32,
 }
 
-/// Which messages a receive takes.
+/// The messages that a receive takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// From this rank, or from any.
@@ -138,7 +139,7 @@ impl Pattern {
     }
 }
 
-/// A message that has come.
+/// A message that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
     /// The sender.
@@ -156,14 +157,14 @@ impl Message {
     }
 }
 
-/// The source, label and length of a message, known before it is taken.
+/// The source, label and length of a message, known before it is received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The sender.
     pub source: usize,
     /// The label that it was sent with.
     pub label: Label,
-    /// How many bytes it has.
+    /// The number of its bytes.
     pub length: usize,
 }
 
@@ -189,7 +190,7 @@ impl Ticket {
 ///
 /// Between two ranks and within a context, messages are matched in the order in which they were sent.
 ///
-/// Dropping an end tells the other ranks that this one has ended. It has *failed* if the end is dropped while its
+/// Dropping an end signals to the other ranks that this one has ended. It has *failed* if the end is dropped while its
 /// thread panics or after [`fail`](Self::fail); otherwise it has ended in order. Messages that a rank sent before it
 /// ended can still be received.
 pub trait Fabric: Send + Sync {
@@ -199,20 +200,20 @@ pub trait Fabric: Send + Sync {
     /// This rank's number, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// The number of ranks.
     fn size(&self) -> usize;
 
     /// Hands a message over to rank `to`, which may be this one. Never waits: a message that cannot be sent at once is
     /// kept.
     ///
     /// # Errors
-    /// [`Error::Transport`]. That the receiver has ended is no error: nobody will miss the message.
+    /// Returns [`Error::Transport`]. An ended receiver is no error: no rank will miss the message.
     fn send(&self, to: usize, label: Label, bytes: Cow<'_, [u8]>) -> Result<(), Error>;
 
-    /// As [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
+    /// Like [`send`](Self::send), of a message made of parts: for a fabric that can put them together where they go.
     ///
     /// # Errors
-    /// As for [`send`](Self::send).
+    /// The same as for [`send`](Self::send).
     fn send_parts(&self, to: usize, label: Label, parts: &[&[u8]]) -> Result<(), Error> {
         let mut bytes = self.memory(parts.iter().map(|part| part.len()).sum());
         parts.iter().for_each(|part| bytes.extend_from_slice(part));
@@ -224,8 +225,8 @@ pub trait Fabric: Send + Sync {
     /// Cancel-safe: a receive that is given up, by [`forget`](Self::forget), has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or any source would do and
-    /// a rank has failed or all others have ended. [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if no message matches and none will. Either the source has ended, or the receive
+    /// accepts any source and a rank has failed or all others have ended. Returns [`Error::Transport`].
     fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -234,11 +235,11 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Message, Error>>;
 
-    /// As [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for a
-    /// fabric that can spare the memory.
+    /// Like [`poll_receive`](Self::poll_receive), but shows the bytes to `read`, once, instead of giving them away: for
+    /// a fabric that can spare the memory.
     ///
     /// # Errors
-    /// As for [`poll_receive`](Self::poll_receive).
+    /// The same as for [`poll_receive`](Self::poll_receive).
     fn poll_read(
         &self,
         pattern: &Pattern,
@@ -251,11 +252,10 @@ pub trait Fabric: Send + Sync {
         received.map_ok(|message| read(message.envelope(), &message.bytes))
     }
 
-    /// Shows the earliest message that matches and leaves it where it is; otherwise as
-    /// [`poll_receive`](Self::poll_receive).
+    /// Shows the earliest message that matches without taking it; otherwise like [`poll_receive`](Self::poll_receive).
     ///
     /// # Errors
-    /// As for [`poll_receive`](Self::poll_receive).
+    /// The same as for [`poll_receive`](Self::poll_receive).
     fn poll_probe(
         &self,
         pattern: &Pattern,
@@ -264,8 +264,7 @@ pub trait Fabric: Send + Sync {
         context: &mut Context<'_>,
     ) -> Poll<Result<Envelope, Error>>;
 
-    /// Empty memory for a message of so many bytes that is to be sent: with room for the header of the fabric, or used
-    /// before.
+    /// Empty memory for an outgoing message of this many bytes: with room for the header of the fabric, or used before.
     fn memory(&self, length: usize) -> Vec<u8> {
         Vec::with_capacity(length)
     }
@@ -278,7 +277,7 @@ pub trait Fabric: Send + Sync {
     /// Takes the earliest message that matches, if there is one; never waits.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn take_if_come(&self, pattern: &Pattern) -> Result<Option<Message>, Error> {
         let mut turn = Ticket::default();
         let received = self.poll_receive(pattern, &mut turn, "", &mut Context::from_waker(Waker::noop()));
@@ -290,8 +289,8 @@ pub trait Fabric: Send + Sync {
         }
     }
 
-    /// Whether a receive that is pending is polled again soon, although nothing has come: on a fabric that must be
-    /// asked for progress.
+    /// Whether a pending receive is polled again soon, although nothing has arrived: on a fabric that must be polled
+    /// for progress.
     fn asks_again(&self) -> bool {
         false
     }
@@ -299,15 +298,15 @@ pub trait Fabric: Send + Sync {
     /// Gives up a turn. Call it whenever you drop a pending receive or probe; harmless otherwise.
     fn forget(&self, turn: &mut Ticket);
 
-    /// Says that this rank cannot go on because of rank `culprit` (perhaps itself). The error of those who wait for
-    /// this rank then names that one. Only the first call counts.
+    /// Says that this rank cannot continue because of rank `culprit` (perhaps itself). The error of ranks that wait for
+    /// this rank then names the other one. Only the first call counts.
     fn fail(&self, culprit: usize);
 
     /// Waits until all that was handed over has left this process, so that the end may be dropped. Nothing to do for
     /// most.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn poll_flush(&self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
         let _ = context;
         Poll::Ready(Ok(()))

@@ -8,8 +8,8 @@
 //! | 16..20 | source | its rank | match |
 //! | 20..24 | context | the label's | match |
 //! | 24..28 | tag | the label's | match |
-//! | 28..32 | receipt | the label's | tell the sender that the message was taken, if it is not 0 |
-//! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | tell them apart |
+//! | 28..32 | receipt | the label's | tell the sender that the message was received, if it is not 0 |
+//! | 32..36 | kind | 0 for a message; 1, 2 for the last frame of a rank that ended in order, that failed | distinguish them |
 //! | 36..40 | | zeros | nothing; they keep the next field aligned |
 //!
 //! All numbers are little-endian.
@@ -60,7 +60,7 @@ pub fn write(stream: &mut Vec<u8>, source: usize, label: Label, sequence: u64, b
     stream.extend_from_slice(bytes);
 }
 
-/// Appends the last frame of a rank that has ended, failed because of `culprit` or, if there is none, in order.
+/// Appends the last frame of a rank that has ended: failed because of `culprit`, or in order if there is none.
 pub fn write_end(stream: &mut Vec<u8>, source: usize, sequence: u64, culprit: Option<usize>) {
     let label = Label { context: culprit.unwrap_or(0) as u32, tag: 0, receipt: 0 };
     header(stream, 0, sequence, source, label, if culprit.is_some() { 2 } else { 1 });
@@ -78,7 +78,7 @@ fn header(stream: &mut Vec<u8>, length: u64, sequence: u64, source: usize, label
 /// has not come yet.
 ///
 /// # Errors
-/// [`Error::Transport`] if there is no such kind of frame.
+/// Returns [`Error::Transport`] if there is no such kind of frame.
 pub fn read(stream: &[u8]) -> Result<Option<Read<'_>>, Error> {
     let Some((header, rest)) = stream.split_first_chunk::<HEADER>() else { return Ok(None) };
     let long = |at: usize| u64::from_le_bytes(header[at..at + 8].try_into().expect("eight bytes"));

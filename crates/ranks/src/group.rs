@@ -19,7 +19,7 @@ pub(crate) enum Traffic {
     Checks = 3,
     /// Notices between ranks that wait in collectives.
     Notices = 4,
-    /// How far one may be ahead of another.
+    /// Credits, which limit the number of calls that one rank may be ahead of another.
     Credits = 5,
 }
 
@@ -43,11 +43,11 @@ pub(crate) struct Group {
 struct Books {
     /// The next number that no communicator of this rank has had.
     next: u32,
-    /// The number of the last receipt that was asked for.
+    /// The number of the last requested receipt.
     receipt: u32,
-    /// Receipts that nobody waits for any more and that have not come.
+    /// Receipts without a waiter that have not come.
     owed: Vec<Pattern>,
-    /// Because of which rank this one cannot go on.
+    /// Because of which rank this one cannot continue.
     culprit: Option<usize>,
 }
 
@@ -82,12 +82,12 @@ impl Group {
         self.number * KINDS + traffic as u32
     }
 
-    /// Notes a receipt that nobody waits for any more.
+    /// Notes a receipt without a waiter.
     pub(crate) fn owe(&self, receipt: Pattern) {
         self.books.lock().owed.push(receipt);
     }
 
-    /// A number for a receipt; never 0. Throws away messages for those that nobody waits for.
+    /// A number for a receipt; never 0. Throws away messages for receipts without a waiter.
     pub(crate) fn receipt(&self, fabric: &dyn Fabric) -> u32 {
         let owed = std::mem::take(&mut self.books.lock().owed);
         // One that cannot be looked for is one that will not come.
@@ -99,7 +99,7 @@ impl Group {
         books.receipt
     }
 
-    /// Notes because of which rank this one cannot go on. The first note counts, and is given back.
+    /// Notes because of which rank this one cannot continue. The first note counts, and is given back.
     pub(crate) fn blame(&self, culprit: usize) -> usize {
         *self.books.lock().culprit.get_or_insert(culprit)
     }
@@ -111,12 +111,12 @@ impl Group {
 
 impl Communicator {
     /// Makes communicators of parts of the ranks. All ranks with the same `color` are in one, numbered by `key` and,
-    /// among equal keys, by their numbers here. A rank that gives none is in none.
+    /// among equal keys, by their numbers here. A rank that gives none is in no group.
     ///
-    /// The new communicator lives by itself: this one may be dropped.
+    /// The new communicator is independent: this one may be dropped.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`], [`Error::Transport`].
+    /// Returns [`Error::RankLeft`], [`Error::Mismatch`] or [`Error::Transport`].
     ///
     /// # Example
     /// ```
@@ -159,7 +159,7 @@ impl Communicator {
     /// Makes a communicator of the same ranks whose messages and collectives do not meet those of this one.
     ///
     /// # Errors
-    /// As for [`split`](Self::split).
+    /// The same as for [`split`](Self::split).
     ///
     /// # Example
     /// ```

@@ -15,12 +15,12 @@ use crate::layout::Layout;
 /// than cores. Between two awaits a rank runs without interruption.
 ///
 /// # Errors
-/// [`Error::Invalid`] for a layout that cannot be placed. [`Error::Panicked`] for a rank whose code panicked; of
-/// several, one that did not panic because of another. The waits of the others end with [`Error::RankLeft`], so none
-/// hangs.
+/// Returns [`Error::Invalid`] for a layout that cannot be placed. Returns [`Error::Panicked`] for a rank whose code
+/// panicked; of several, one that did not panic because of another. The waits of the others end with
+/// [`Error::RankLeft`], so none hangs.
 ///
 /// # Panics
-/// On a worker of a dispatcher.
+/// Panics on a worker of a dispatcher.
 ///
 /// # Example
 /// ```
@@ -38,13 +38,13 @@ where
     run_on(dispatcher, Kind::Threads, layout, program)
 }
 
-/// As [`run`], over the fabric that you choose: any of those whose ranks are in this process.
+/// Like [`run`], over the fabric that you choose: any of those whose ranks are in this process.
 ///
 /// # Errors
-/// As for [`run`].
+/// The same as for [`run`].
 ///
 /// # Panics
-/// On a worker of a dispatcher.
+/// Panics on a worker of a dispatcher.
 ///
 /// # Example
 /// ```

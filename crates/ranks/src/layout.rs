@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::error::Error;
 
-/// How many ranks there are and where: `t` threads in each of `m` processes on each of `n` nodes.
+/// The number of ranks and where: `t` threads in each of `m` processes on each of `n` nodes.
 ///
 /// This crate places ranks in threads of one process, and refuses `m` and `n` other than 1 with a message. For several
 /// processes use a launcher and `lehr-ranks-mpi`.
@@ -28,10 +28,10 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The most ranks of a layout.
+    /// The largest number of ranks of a layout.
     pub const RANKS_MAX: usize = 65_536;
 
-    /// So many ranks in this process.
+    /// The number of ranks in this process.
     pub fn threads(threads: usize) -> Self {
         Self { threads, processes: 1, nodes: 1 }
     }
@@ -44,7 +44,7 @@ impl Layout {
     /// Checks that it can be placed.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if it has no ranks or too many, or more than one process.
+    /// Returns [`Error::Invalid`] if it has no ranks or too many, or more than one process.
     pub fn check(&self) -> Result<(), Error> {
         let ranks = self.threads.checked_mul(self.processes).and_then(|ranks| ranks.checked_mul(self.nodes));
         if !ranks.is_some_and(|ranks| (1..=Self::RANKS_MAX).contains(&ranks)) {

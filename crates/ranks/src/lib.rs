@@ -8,19 +8,19 @@
 //! | [`shift`](Communicator::shift), [`exchange`](Communicator::exchange), [`exchange_on`](Communicator::exchange_on) | values to and from neighbours on a line, a ring, a [`Grid`] |
 //! | [`barrier`](Communicator::barrier) | all have arrived |
 //! | [`broadcast`](Communicator::broadcast), [`scatter`](Communicator::scatter) | the root's values to all; to each its part |
-//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | everybody's values to the root, to all; from each to each |
-//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of everybody's values at the root, on all, dealt to all |
+//! | [`gather`](Communicator::gather), [`all_gather`](Communicator::all_gather), [`all_to_all`](Communicator::all_to_all) | all ranks' values to the root, to all; from each to each |
+//! | [`reduce`](Communicator::reduce), [`all_reduce`](Communicator::all_reduce), [`reduce_scatter`](Communicator::reduce_scatter) | the combination of all ranks' values at the root, on all, dealt to all |
 //! | [`scan`](Communicator::scan), [`exclusive_scan`](Communicator::exclusive_scan) | the combination of the values of the ranks before |
-//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over everybody's leaves |
+//! | [`all_reduce_leaves`](Communicator::all_reduce_leaves) | the root of the tree over all ranks' leaves |
 //! | [`split`](Communicator::split), [`duplicate`](Communicator::duplicate) | communicators of some or all of the ranks |
 //!
-//! `docs/guide/mpi.md` has a line for each function of MPI. Where ranks are and how messages move is a [`fabric`]; all
-//! give the same bits.
+//! `docs/guide/mpi.md` has a line for each function of MPI. A [`fabric`] decides where ranks are and how messages move;
+//! all fabrics give the same bits.
 //!
 //! Reductions over rows follow one tree over *leaves*, blocks of rows whose size depends on the number of rows alone
 //! ([`Partition`], [`Fold`]). So results have the same bits on any layout. [`drive`] runs a method, written once as a
 //! [`Program`], under any [`Engine`]; [`map_reduce`](Communicator::map_reduce) is the other form of such a method.
-//! [`observe`] is how a method tells how far it is.
+//! [`observe`] is how a method reports its progress.
 //!
 //! ```
 //! use lehr_ranks::{Layout, run};
@@ -34,7 +34,7 @@
 //! ```
 //!
 //! Deliberately not here: any mathematics, any data. Read next: `fabric.rs` for the seam between ranks, `engine.rs` for
-//! the seam between methods and those who run them.
+//! the seam between methods and engines.
 #![deny(unsafe_code)]
 
 mod check;

@@ -3,7 +3,7 @@
 //! Paper 003 names this form beside message passing (Twister). The rows stay where they are from round to round; only a
 //! small state changes, which every rank has. In the rounds of [`drive`](crate::drive) all partials have one place for
 //! everything. A map here *emits* any keys, as many as it likes, and each key is reduced by itself, by the rank that it
-//! belongs to. That costs a shuffle and a gathering where an all-reduce has one crossing.
+//! belongs to. This costs a shuffle and a gathering where an all-reduce has one crossing.
 //!
 //! **Same bits on any layout.** The values of a key are combined in the one tree over leaf numbers (`reduction.rs`). A
 //! leaf that did not emit the key is skipped, and a node with one child is that child.
@@ -21,11 +21,11 @@ pub trait MapReduce: Sync {
     /// The state that all ranks know and a round changes.
     type State: Send + Sync;
 
-    /// How many numbers a value has.
+    /// The number of numbers of a value.
     fn width(&self) -> usize;
 
     /// Emits values of keys for the rows of a leaf. Values of one key are combined in the order in which they are
-    /// emitted. Must not depend on who calls it.
+    /// emitted. Must not depend on its caller.
     fn map(&self, rows: Range<usize>, state: &Self::State, emit: &mut dyn FnMut(u64, &[f64]));
 
     /// Combines two values of a key, left before right; the result replaces the left one. By default, adds.
@@ -59,9 +59,9 @@ pub enum Step<S> {
 pub struct Iterated<S> {
     /// The state after the last round.
     pub state: S,
-    /// How many rounds there were.
+    /// The number of rounds.
     pub rounds: usize,
-    /// Whether the method said that it had converged, and not the limit that it was enough.
+    /// Whether the method reported that it had converged, rather than reaching the limit.
     pub has_converged: bool,
 }
 
@@ -76,10 +76,10 @@ impl Communicator {
     /// the results.
     ///
     /// # Errors
-    /// Those of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
+    /// The errors of [`all_to_all_v`](Self::all_to_all_v) and [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Panics
-    /// If a value that is emitted has not the width.
+    /// Panics if a value that is emitted has not the width.
     ///
     /// # Example
     /// K-means on a line:
@@ -250,7 +250,7 @@ fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state:
     values.into_iter().filter_map(whole).collect()
 }
 
-/// The value of a node: its children's combined; where there is one, that one; none if nothing was emitted under it.
+/// The value of a node: its children's combined; if there is only one, that one; none if nothing was emitted under it.
 fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Option<Vec<f64>> {
     if values.len() < 2 {
         return values.pop().map(|(_, value)| value);

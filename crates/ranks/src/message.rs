@@ -16,7 +16,7 @@ impl<T: bytemuck::Pod + Send + Sync> Plain for T {}
 /// Copies values out of bytes, whose place in memory need not suit them.
 ///
 /// # Panics
-/// If the bytes are no whole number of values.
+/// Panics if the bytes are no whole number of values.
 pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
     if size_of::<T>() == 0 {
         return Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn collect<T: Plain>(bytes: &[u8]) -> Vec<T> {
 /// Values in bytes, in place if their memory suits the type.
 ///
 /// # Panics
-/// If the bytes are no whole number of values.
+/// Panics if the bytes are no whole number of values.
 pub(crate) fn view<T: Plain>(bytes: &[u8]) -> Cow<'_, [T]> {
     bytemuck::try_cast_slice(bytes).map_or_else(|_| Cow::Owned(collect(bytes)), Cow::Borrowed)
 }
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         Self { words: &deposits.of(rank)[HEAD..] }
     }
 
-    /// How many values the next slice has.
+    /// The number of values of the next slice.
     pub(crate) fn length(&self) -> usize {
         self.words[0] as usize
     }

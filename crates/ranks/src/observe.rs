@@ -13,7 +13,7 @@ use lehr_sync::Arc;
 
 use crate::trace::Trace;
 
-/// How far a run is.
+/// The progress of a run.
 ///
 /// # Example
 /// ```
@@ -26,7 +26,7 @@ use crate::trace::Trace;
 pub struct Progress {
     /// The part of the work under way: `annealing`, `fitting from the plane`, `iterating`, `comparing`.
     pub stage: Cow<'static, str>,
-    /// Estimated share of the work done, 0 to 1; `None` where nobody knows how much there is, as of a stream.
+    /// Estimated share of the work done, 0 to 1; `None` if the amount is unknown, as for a stream.
     pub fraction: Option<f64>,
     /// The method's own figures, by name, in a fixed order.
     pub figures: Vec<(&'static str, f64)>,
@@ -42,12 +42,12 @@ impl Progress {
     }
 }
 
-/// Whether to go on.
+/// Whether to continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
     /// Go on.
     Continue,
-    /// Stop at once: the run hands over its checkpoint, if it has one, and ends with its method's error `Stopped`.
+    /// Stop at once: the run passes on its checkpoint, if it has one, and ends with its method's error `Stopped`.
     Stop,
 }
 
@@ -72,24 +72,24 @@ pub enum Control {
 /// assert_eq!(Half.progress(&progress), Control::Stop);
 /// ```
 pub trait Observer: Send {
-    /// Hears how far the run is after each step, and says whether it goes on.
+    /// Hears how far the run is after each step, and returns whether it continues.
     fn progress(&mut self, progress: &Progress) -> Control {
         let _ = progress;
         Control::Continue
     }
 
-    /// Gets, after each step, all that is needed to resume from here.
+    /// Gets, after each step, everything that is needed to resume from here.
     ///
     /// Writing it costs far more than being offered it. So an observer writes it every few seconds at most, and always
-    /// after it said [`Control::Stop`].
+    /// after it returned [`Control::Stop`].
     fn checkpoint(&mut self, checkpoint: &dyn AnyCheckpoint) {
         let _ = checkpoint;
     }
 
     /// Returns the interrupt that may stop the run within a step.
     ///
-    /// The run asks once, before it begins. In a job of several processes the observers of all of them should have one;
-    /// that of the lead decides whether steps can be interrupted.
+    /// The run asks once, before it begins. In a job of several processes all observers should have one; the lead's
+    /// decides whether steps can be interrupted.
     fn interrupt(&self) -> Option<Interrupt> {
         None
     }
@@ -103,7 +103,7 @@ pub trait Observer: Send {
         self.checkpoint(checkpoint);
     }
 
-    /// Where the run is to record the actions of each rank, if anybody wants that.
+    /// The trace in which the run records the actions of each rank, if one is requested.
     ///
     /// The run asks once, before it begins. In a job of several processes the observers of all of them have a trace, or
     /// none has; at the end the lead's is whole.
@@ -147,13 +147,13 @@ pub trait AnyCheckpoint: Any + Send {
     /// Writes it to a file that the method reads, whole or not at all; a file there before is replaced.
     ///
     /// # Errors
-    /// If the folder cannot be written to or the disk is full. The message is the method's own.
+    /// Fails if the folder cannot be written to or the disk is full. The message is the method's own.
     fn write(&self, path: &Path) -> io::Result<()>;
 
-    /// The same as JSON, for who keeps it among other things.
+    /// The same as JSON, for callers that keep it among other things.
     ///
     /// # Errors
-    /// If its numbers cannot be written.
+    /// Fails if its numbers cannot be written.
     fn to_json(&self) -> io::Result<Vec<u8>>;
 }
 
@@ -168,14 +168,14 @@ impl dyn AnyCheckpoint {
     }
 }
 
-/// Says whether a run is to be given up at once, in the middle of a pass over its rows.
+/// Says whether to give a run up at once, in the middle of a pass over its rows.
 ///
 /// A run asks its observer between steps, and a step over very many rows may take minutes. If the observer has an
 /// interrupt ([`Observer::interrupt`]), the run asks that before each leaf of rows (some hundreds to thousands of
 /// them). It leaves out the rest of the pass, and the step counts as never begun. It gives its observer the
 /// checkpoint from before that step; a run that resumes from there ends with the same bits. Before the first step there
-/// is nothing to resume from, because the run is still finding out where it begins. It is given up all the same, and
-/// gives no checkpoint.
+/// is nothing to resume from, because the run is still finding its start. It is given up all the same, and gives no
+/// checkpoint.
 ///
 /// # Example
 /// ```
@@ -203,7 +203,7 @@ impl Interrupt {
         Self(Arc::new(is_asked))
     }
 
-    /// Whether the run is to be given up.
+    /// Whether to give the run up.
     ///
     /// # Example
     /// See [`Interrupt`].

@@ -9,7 +9,7 @@ use std::ops::Range;
 const LEAVES_MIN: usize = 256;
 /// The fewest rows in a leaf: below that the bookkeeping would show.
 const LEAF_ROWS_MIN: usize = 32;
-/// The most rows in a leaf: above that a leaf no longer stays in a core's cache.
+/// The largest number of rows in a leaf: above that a leaf no longer stays in a core's cache.
 const LEAF_ROWS_MAX: usize = 4096;
 
 /// The leaves of a number of rows and the ranks they belong to.
@@ -33,7 +33,7 @@ impl Partition {
     /// Cuts `rows` rows into leaves and deals them to `ranks` ranks.
     ///
     /// # Panics
-    /// If `ranks` is 0.
+    /// Panics if `ranks` is 0.
     pub fn new(rows: usize, ranks: usize) -> Self {
         assert!(ranks > 0, "there is at least one rank");
         // The largest power of two that still gives `LEAVES_MIN` leaves: n.div_ceil(s) >= 256 holds if and only if s <=
@@ -43,22 +43,22 @@ impl Partition {
         Self { rows, ranks, leaf_size: leaf_size.clamp(LEAF_ROWS_MIN, LEAF_ROWS_MAX) }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.ranks
     }
 
-    /// How many rows a leaf has; the last may have fewer.
+    /// The number of rows that a leaf has; the last may have fewer.
     pub fn leaf_size(&self) -> usize {
         self.leaf_size
     }
 
-    /// How many leaves there are; 0 if there are no rows.
+    /// The number of leaves; 0 if there are no rows.
     pub fn leaves(&self) -> usize {
         self.rows.div_ceil(self.leaf_size)
     }
@@ -66,7 +66,7 @@ impl Partition {
     /// The rows of a leaf.
     ///
     /// # Panics
-    /// If there is no such leaf.
+    /// Panics if there is no such leaf.
     pub fn leaf_rows(&self, leaf: usize) -> Range<usize> {
         assert!(leaf < self.leaves(), "leaf {leaf} of {}", self.leaves());
         let start = leaf * self.leaf_size;
@@ -76,7 +76,7 @@ impl Partition {
     /// The leaves of a rank: contiguous, ascending with the rank, the same number for all to within one.
     ///
     /// # Panics
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn leaves_of(&self, rank: usize) -> Range<usize> {
         assert!(rank < self.ranks, "rank {rank} of {}", self.ranks);
         let (each, more) = (self.leaves() / self.ranks, self.leaves() % self.ranks);
@@ -87,13 +87,13 @@ impl Partition {
     /// The rows of a rank.
     ///
     /// # Panics
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn rows_of(&self, rank: usize) -> Range<usize> {
         let leaves = self.leaves_of(rank);
         self.rows.min(leaves.start * self.leaf_size)..self.rows.min(leaves.end * self.leaf_size)
     }
 
-    /// The most rows of a rank over the mean: 1 is perfect. 1 if there are no rows.
+    /// The rows of the rank with the most rows, divided by the mean: 1 is perfect. 1 if there are no rows.
     pub fn imbalance(&self) -> f64 {
         if self.rows == 0 {
             return 1.0;

@@ -29,7 +29,7 @@ impl Communicator {
     /// A send of `values` to rank `to`, to be started as often as wanted. The values may be changed between starts.
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -58,7 +58,7 @@ impl Communicator {
     /// A receive of at most `length` values of rank `from`, to be started as often as wanted.
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// See [`persistent_send`](Self::persistent_send).
@@ -72,7 +72,7 @@ impl<T: Plain> PersistentSend<'_, T> {
     /// Sends the values once more; as [`Communicator::send`].
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub async fn start(&self) -> Result<(), Error> {
         self.communicator.send(self.to, self.tag, &self.values).await
     }
@@ -82,7 +82,7 @@ impl<T: Plain> PersistentReceive<'_, T> {
     /// Receives once more; as [`Communicator::receive_into`], with which it is cancel-safe.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub async fn start(&mut self) -> Result<Status, Error> {
         self.communicator.receive_into(self.from, self.tag, &mut self.values).await
     }

@@ -16,7 +16,7 @@ use crate::group::Traffic;
 use crate::message::{self, Plain};
 use crate::trace::Activity;
 
-/// Which messages will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
+/// The messages that will do, for [`receive_any`](Communicator::receive_any) and [`probe`](Communicator::probe).
 ///
 /// # Example
 /// ```
@@ -37,7 +37,7 @@ impl Wanted {
     pub const ANY: Self = Self { source: None, tag: None };
 }
 
-/// Where a message came from and how long it is.
+/// The source and the length of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
     /// The rank that sent it.
@@ -48,7 +48,7 @@ pub struct Status {
     pub bytes: usize,
 }
 
-/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has come.
+/// A receipt that is waited for. If the wait is given up, the receipt is thrown away when it has arrived.
 struct Owed<'a> {
     communicator: &'a Communicator,
     pattern: Option<Pattern>,
@@ -69,10 +69,10 @@ impl Communicator {
     /// Cost: one copy.
     ///
     /// # Errors
-    /// [`Error::Transport`]. That the receiver has ended is no error.
+    /// Returns [`Error::Transport`]. An ended receiver is no error.
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -90,16 +90,16 @@ impl Communicator {
         self.post(Traffic::Messages, to, tag, Cow::Borrowed(bytemuck::cast_slice(values)))
     }
 
-    /// As [`send`](Self::send), but complete only when the message has been received.
+    /// Like [`send`](Self::send), but complete only when the message has been received.
     ///
     /// Dropped before it is ready, it has sent the message all the same. The receipt is thrown away by a later
     /// synchronous send.
     ///
     /// # Errors
-    /// As for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
+    /// The same as for [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -128,10 +128,10 @@ impl Communicator {
     /// Sends to one rank and receives from another, which may be the same or this one, under the same tag.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive).
+    /// The same as for [`receive`](Self::receive).
     ///
     /// # Panics
-    /// If there is no rank `to` or `from`.
+    /// Panics if there is no rank `to` or `from`.
     ///
     /// # Example
     /// ```
@@ -159,11 +159,11 @@ impl Communicator {
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the message is not
-    /// a number of whole values; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
+    /// message is not a number of whole values; [`Error::Transport`].
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// See [`send`](Self::send).
@@ -172,13 +172,13 @@ impl Communicator {
         self.values(&message)
     }
 
-    /// As [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
+    /// Like [`receive`](Self::receive), into your memory. The message may be shorter: the status says how long it is.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
+    /// The same as for [`receive`](Self::receive); [`Error::Truncated`] if the message is longer than `values`.
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// ```
@@ -199,16 +199,16 @@ impl Communicator {
         Ok(Status { source: from, tag, bytes: found })
     }
 
-    /// Waits for the first message that will do, and gives its values and where it came from.
+    /// Waits for the first message that matches, and returns its values and its source.
     ///
     /// Cancel-safe: dropped before it is ready, it has taken nothing.
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive). If any source will do, [`Error::RankLeft`] as soon as a rank has failed or
-    /// all others have ended.
+    /// The same as for [`receive`](Self::receive). Fails if any source will do, [`Error::RankLeft`] as soon as a rank
+    /// has failed or all others have ended.
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     ///
     /// # Example
     /// ```
@@ -238,10 +238,10 @@ impl Communicator {
     /// Between a probe and the receive that follows another receive of this rank may take the message.
     ///
     /// # Errors
-    /// As for [`receive_any`](Self::receive_any), but for [`Error::Decoding`].
+    /// The same as for [`receive_any`](Self::receive_any), except for [`Error::Decoding`].
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     ///
     /// # Example
     /// ```
@@ -318,7 +318,7 @@ impl Communicator {
         Err(Error::Truncated { source: self.group.local(envelope.source), sent, room })
     }
 
-    /// Tells the sender that its message was taken, if it wants to know.
+    /// Tells the sender that its message was received, if it wants to know.
     fn acknowledge(&self, envelope: Envelope) -> Result<(), Error> {
         if envelope.label.receipt == 0 {
             return Ok(());

@@ -90,7 +90,7 @@ impl<T: Copy + Default> Fold<T> {
         self.nodes.clear();
     }
 
-    /// How many numbers a partial has.
+    /// The number of numbers of a partial.
     pub fn length(&self) -> usize {
         self.length
     }
@@ -98,7 +98,7 @@ impl<T: Copy + Default> Fold<T> {
     /// Adds a node that begins where the last one ended; `write` overwrites its partial. Completed pairs are combined.
     ///
     /// # Panics
-    /// If the node does not begin where the last one ended.
+    /// Panics if the node does not begin where the last one ended.
     pub fn push(&mut self, node: Node, combine: Combine<'_, T>, write: impl FnOnce(&mut [T])) {
         if let Some(last) = self.nodes.last() {
             assert_eq!(last.end(), node.start(), "nodes are folded in ascending order, without gaps");
@@ -143,8 +143,8 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// Appends the nodes of a later fold, which begins where this one ends, and combines those that can be; leaves that
-    /// one empty.
+    /// Appends the nodes of a later fold, which begins where this one ends, and combines nodes where possible; the
+    /// later fold is empty afterwards.
     pub(crate) fn follow(&mut self, later: &mut Self, order: Order, combine: Combine<'_, T>) {
         for (place, node) in std::mem::take(&mut later.nodes).into_iter().enumerate() {
             let partial = &mut later.partials[place];
@@ -155,7 +155,7 @@ impl<T: Copy + Default> Fold<T> {
         }
     }
 
-    /// As [`push`](Self::push), with a partial that is exchanged for memory of the same length.
+    /// Like [`push`](Self::push), with a partial that is exchanged for memory of the same length.
     fn push_owned(&mut self, node: Node, combine: Combine<'_, T>, partial: &mut Vec<T>) {
         let place = self.nodes.len();
         if place == self.partials.len() {
@@ -184,7 +184,7 @@ impl<T: Copy + Default> Fold<T> {
     /// `None` if nothing was pushed.
     ///
     /// # Panics
-    /// If the first node pushed did not begin at leaf 0.
+    /// Panics if the first node pushed did not begin at leaf 0.
     pub fn root(&mut self, combine: Combine<'_, T>) -> Option<&[T]> {
         let first = self.nodes.first()?;
         assert_eq!(first.start(), 0, "the root covers all leaves, from the first on");

@@ -1,4 +1,4 @@
-//! How a communicator works: whether calls are checked, in which order reductions are taken, how long it waits.
+//! The settings of a communicator: whether calls are checked, the order of reductions, the longest wait.
 //!
 //! Duplicates and parts begin with the settings of the communicator that they are made from.
 
@@ -16,8 +16,8 @@ pub enum Order {
     /// In one tree over leaves, left before right: the same bits on any number of ranks and any fabric. The default.
     #[default]
     Fixed,
-    /// As is cheapest: each rank combines its own leaves and passes one partial on. Declares that the operations are
-    /// associative and commutative, at least as far as anybody cares. The bits depend on the number of ranks.
+    /// The cheapest order: each rank combines its own leaves and passes one partial on. Declares that the operations
+    /// are associative and commutative, or that the difference does not matter. The bits depend on the number of ranks.
     Any,
 }
 
@@ -25,14 +25,14 @@ pub enum Order {
 pub(crate) struct Settings {
     pub(crate) is_checked: bool,
     pub(crate) order: Order,
-    /// How long a rank waits for others, and by which clock.
+    /// The time that a rank waits for others, and its clock.
     pub(crate) patience: Option<(Clock, Duration)>,
-    /// Where this rank records its actions.
+    /// The trace in which this rank records its actions.
     pub(crate) track: Option<Arc<Track>>,
 }
 
 impl Communicator {
-    /// The order in which reductions are combined. Set it on all your ranks alike.
+    /// The order in which reductions are combined. Set it equally on all your ranks.
     ///
     /// # Example
     /// ```
@@ -49,8 +49,8 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// How long a call waits for another rank before it ends as [`Error::Late`](crate::Error::Late), which names that
-    /// rank. `None`, the default, waits for as long as it takes.
+    /// The time after which a call that waits for another rank ends as [`Error::Late`](crate::Error::Late), which names
+    /// that rank. `None`, the default, waits for as long as it takes.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the rank that is named is the one that has
     /// not come. Over messages, unchecked, it is the one whose message was missing, and that may be late because of a

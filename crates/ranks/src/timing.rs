@@ -30,7 +30,7 @@ impl Stopwatch {
     }
 }
 
-/// Seconds by phase, where phases may lie inside phases: each counts the time during which it was the innermost.
+/// Seconds by phase. Phases may be nested: each counts the time during which it was the innermost.
 ///
 /// # Example
 /// ```
@@ -74,7 +74,7 @@ impl Phases {
     /// Ends the innermost phase.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn leave(&mut self) {
         self.charge();
         assert!(self.open.pop().is_some(), "a phase is left after it was entered");
@@ -115,11 +115,11 @@ pub struct Spread {
     pub name: String,
     /// On how many ranks it was entered.
     pub ranks: usize,
-    /// The least of these ranks.
+    /// The smallest time of these ranks.
     pub min_s: f64,
     /// Over these ranks.
     pub mean_s: f64,
-    /// The most of these ranks.
+    /// The largest time of these ranks.
     pub max_s: f64,
     /// The rank that took the most; the first of several.
     pub slowest: usize,
@@ -130,7 +130,7 @@ impl Communicator {
     /// rank 1, and so on.
     ///
     /// # Errors
-    /// Those of [`all_gather_v`](Self::all_gather_v).
+    /// The errors of [`all_gather_v`](Self::all_gather_v).
     ///
     /// # Example
     /// ```

@@ -32,10 +32,10 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// A grid with so many ranks in each dimension.
+    /// A grid with this many ranks in each dimension.
     ///
     /// # Panics
-    /// If there is no dimension, or one without ranks.
+    /// Panics if there is no dimension, or one without ranks.
     pub fn new(dimensions: &[(usize, Boundary)]) -> Self {
         assert!(
             !dimensions.is_empty() && dimensions.iter().all(|(extent, _)| *extent > 0),
@@ -47,12 +47,12 @@ impl Grid {
     /// A line or, with a periodic boundary, a ring of `size` ranks.
     ///
     /// # Panics
-    /// If `size` is 0.
+    /// Panics if `size` is 0.
     pub fn line(size: usize, boundary: Boundary) -> Self {
         Self::new(&[(size, boundary)])
     }
 
-    /// How many ranks it has.
+    /// The number of its ranks.
     pub fn size(&self) -> usize {
         self.dimensions.iter().map(|(extent, _)| extent).product()
     }
@@ -62,17 +62,17 @@ impl Grid {
         0..2 * self.dimensions.len()
     }
 
-    /// A number that tells unlike grids of one size apart.
+    /// A number that distinguishes unlike grids of one size.
     pub(crate) fn digest(&self) -> usize {
         self.dimensions.iter().fold(1, |digest: usize, (extent, boundary)| {
             digest.wrapping_mul(1_000_003).wrapping_add(2 * extent + usize::from(*boundary == Boundary::Open))
         })
     }
 
-    /// Where a rank is.
+    /// The coordinates of a rank.
     ///
     /// # Panics
-    /// If there is no such rank.
+    /// Panics if there is no such rank.
     pub fn coordinates(&self, rank: usize) -> Vec<usize> {
         assert!(rank < self.size(), "rank {rank} of {}", self.size());
         let mut rest = rank;
@@ -84,10 +84,10 @@ impl Grid {
         coordinates
     }
 
-    /// Which rank is there.
+    /// The rank at these coordinates.
     ///
     /// # Panics
-    /// If the coordinates do not lie on the grid.
+    /// Panics if the coordinates are not on the grid.
     pub fn rank(&self, coordinates: &[usize]) -> usize {
         assert_eq!(coordinates.len(), self.dimensions.len(), "one coordinate for each dimension");
         coordinates.iter().zip(&self.dimensions).fold(0, |rank, (coordinate, (extent, _))| {
@@ -96,10 +96,10 @@ impl Grid {
         })
     }
 
-    /// The rank so many places up (or, negative, down) in a dimension; none beyond an open boundary.
+    /// The rank at this distance up (or, negative, down) in a dimension; none beyond an open boundary.
     ///
     /// # Panics
-    /// If there is no such rank or dimension.
+    /// Panics if there is no such rank or dimension.
     pub fn neighbour(&self, rank: usize, dimension: usize, displacement: isize) -> Option<usize> {
         let mut coordinates = self.coordinates(rank);
         let (extent, boundary) = self.dimensions[dimension];
@@ -114,7 +114,7 @@ impl Grid {
     /// The neighbour in a direction; none beyond an open boundary.
     ///
     /// # Panics
-    /// If there is no such rank or direction.
+    /// Panics if there is no such rank or direction.
     pub fn towards(&self, rank: usize, direction: usize) -> Option<usize> {
         self.neighbour(rank, direction / 2, if direction.is_multiple_of(2) { -1 } else { 1 })
     }

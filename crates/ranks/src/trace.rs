@@ -1,13 +1,13 @@
 //! A trace of each rank over time, for a viewer: computing, waiting for others, the rest of a communication.
 //!
-//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has a track of
-//! its own. It notes every collective and every receive with its name, and within it the time in which the rank waited.
+//! A [`Trace`] is shared by the ranks of a run; each rank that [records](Communicator::record) into it has its own
+//! track. It notes every collective and every receive with its name, and within it the time in which the rank waited.
 //! The time between two of them counts as computing. Phases of the program surround all of them. [`json`](Trace::json)
 //! gives the Trace Event Format, which Perfetto (ui.perfetto.dev) and chrome://tracing open.
 //!
 //! Ranks in several processes have a trace in each. [`align_trace`](Communicator::align_trace) agrees on the time,
-//! [`gather_trace`](Communicator::gather_trace) brings the records of all to the process of rank 0. Where only the sums
-//! are wanted, [`sums_only`](Trace::sums_only) keeps no spans.
+//! [`gather_trace`](Communicator::gather_trace) collects the records of all in the process of rank 0. For the sums
+//! alone, [`sums_only`](Trace::sums_only) keeps no spans.
 
 use std::fmt::Write;
 
@@ -49,9 +49,9 @@ pub struct Span {
     pub activity: Activity,
     /// The call or, for computing, the program's name for it.
     pub name: &'static str,
-    /// When it began, in seconds since the beginning of the trace.
+    /// The time at which it began, in seconds since the beginning of the trace.
     pub start_s: f64,
-    /// How long it took, in seconds.
+    /// Its duration, in seconds.
     pub duration_s: f64,
 }
 
@@ -103,11 +103,11 @@ struct State {
     /// None where only sums are wanted.
     spans: Option<Vec<Span>>,
     sums: Sums,
-    /// When the last call ended: since then the rank computes.
+    /// The end of the last call: since then the rank computes.
     idle_since_s: f64,
     /// The program's name for computing.
     computing: &'static str,
-    /// The phase that the rank is in, and since when.
+    /// The phase of the rank, and its start.
     phase: Option<(&'static str, f64)>,
 }
 
@@ -271,7 +271,7 @@ impl Communicator {
     /// Takes no account of clocks that run at different speeds.
     ///
     /// # Errors
-    /// Those of [`broadcast`](Self::broadcast).
+    /// The errors of [`broadcast`](Self::broadcast).
     ///
     /// # Example
     /// See [`gather_trace`](Self::gather_trace).
@@ -293,7 +293,7 @@ impl Communicator {
     /// on all your ranks that record, when all of them have [stopped](Self::stop_recording).
     ///
     /// # Errors
-    /// Those of [`gather`](Self::gather).
+    /// The errors of [`gather`](Self::gather).
     ///
     /// # Example
     /// ```
@@ -365,7 +365,7 @@ impl Communicator {
         Some(state.sums)
     }
 
-    /// Names the computation of the rank since its last call; nothing if nobody records.
+    /// Names the computation of the rank since its last call; does nothing unless the program records a trace.
     ///
     /// # Example
     /// ```
@@ -393,7 +393,7 @@ impl Communicator {
         }
     }
 
-    /// Names the computation of the rank from now until its next call; nothing if nobody records.
+    /// Names the computation of the rank from now until its next call; does nothing unless the program records a trace.
     ///
     /// # Example
     /// See [`note_phase`](Self::note_phase).
@@ -404,7 +404,7 @@ impl Communicator {
         }
     }
 
-    /// Begins a phase of the program and ends the one before; nothing if nobody records.
+    /// Begins a phase of the program and ends the one before; does nothing unless the program records a trace.
     ///
     /// # Example
     /// ```

@@ -18,10 +18,10 @@ impl Communicator {
     /// Sends a value to rank `to`; otherwise as [`send`](Self::send).
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the value cannot be serialised; [`Error::Transport`].
+    /// Returns [`Error::Invalid`] if the value cannot be serialised; [`Error::Transport`].
     ///
     /// # Panics
-    /// If there is no rank `to`.
+    /// Panics if there is no rank `to`.
     ///
     /// # Example
     /// ```
@@ -43,10 +43,10 @@ impl Communicator {
     /// Waits for a value of rank `from` with this tag; otherwise as [`receive`](Self::receive).
     ///
     /// # Errors
-    /// As for [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold such a value.
+    /// The same as for [`receive`](Self::receive); [`Error::Decoding`] if the message does not hold such a value.
     ///
     /// # Panics
-    /// If there is no rank `from`.
+    /// Panics if there is no rank `from`.
     ///
     /// # Example
     /// See [`send_value`](Self::send_value).
@@ -58,10 +58,10 @@ impl Communicator {
     /// Waits for the first value that will do; otherwise as [`receive_any`](Self::receive_any).
     ///
     /// # Errors
-    /// As for [`receive_value`](Self::receive_value).
+    /// The same as for [`receive_value`](Self::receive_value).
     ///
     /// # Panics
-    /// If there is no such source.
+    /// Panics if there is no such source.
     ///
     /// # Example
     /// ```

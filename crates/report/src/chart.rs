@@ -31,7 +31,7 @@ const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
 /// Groups that the legend has; there are as many colours.
 const LEGEND_GROUPS: usize = 20;
-/// Clusters whose numbers stand at their centres.
+/// Clusters with their numbers at their centres.
 const NUMBERED_MAX: usize = 60;
 /// The free margin within the axes, as a share of the extent.
 const MARGIN: f64 = 0.04;
@@ -73,13 +73,13 @@ pub struct Ground {
 pub struct Chart {
     /// The subject.
     pub title: String,
-    /// Where the points and centres are, and what the axes mean.
+    /// The points and centres, and the meaning of the axes.
     pub picture: Picture,
     /// The name of a centre in the legend; empty if centres have no marks of their own.
     pub center: &'static str,
     /// The colours of the points.
     pub colors: Colors,
-    /// Which points say nothing about the limits; empty if all say something.
+    /// The points that say nothing about the limits; empty if all say something.
     pub is_out: Vec<bool>,
     /// Outlines of the groups.
     pub outlines: Vec<Outline>,
@@ -170,7 +170,7 @@ impl Chart {
         self.picture.points.iter().copied().enumerate().filter(is_finite)
     }
 
-    /// The least and greatest coordinates of the rows in clusters; of all where none is.
+    /// The smallest and largest coordinates of the rows in clusters; of all rows if none is in a cluster.
     fn limits(&self) -> [(f64, f64); 2] {
         let mut inside: Vec<(f64, f64)> =
             self.drawn().filter(|(point, _)| !self.is_out(*point)).map(|(_, place)| place).collect();
@@ -415,7 +415,7 @@ impl Chart {
         }
     }
 
-    /// The words of the legend, where so many points are beyond the edge.
+    /// The words of the legend if this many points are beyond the edge.
     fn legend(&self, beyond: usize) -> Vec<(Mark, String)> {
         let mut found = Vec::new();
         let Colors::Groups(of, names) = &self.colors else {
@@ -464,7 +464,7 @@ impl Chart {
     }
 }
 
-/// A bar of colours with its ticks; the answer is where it ends.
+/// A bar of colours with its ticks; the answer is its end.
 fn color_bar(
     drawing: &mut Drawing,
     (left, top): (f64, f64),
@@ -523,7 +523,7 @@ fn is_within((x, y): (f64, f64), limits: [(f64, f64); 2]) -> bool {
     (of_x.0..=of_x.1).contains(&x) && (of_y.0..=of_y.1).contains(&y)
 }
 
-/// Where the edge is nearest to a value beyond it, and the direction to it.
+/// The point of the edge nearest to a value beyond it, and the direction to it.
 fn at_edge(frame: &Frame, value: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     let side = |value: f64, (low, high): (f64, f64)| f64::from(i8::from(value > high) - i8::from(value < low));
     let within = (value.0.clamp(frame.x.0, frame.x.1), value.1.clamp(frame.y.0, frame.y.1));
@@ -538,7 +538,7 @@ fn triangle(tip: (f64, f64), out: (f64, f64)) -> Vec<(f64, f64)> {
     vec![tip, at(9.0, 4.5), at(9.0, -4.5)]
 }
 
-/// Least and greatest value, with a margin; never of width 0.
+/// The smallest and largest value, with a margin; never of width 0.
 fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -550,7 +550,7 @@ fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     (low - margin, high + margin)
 }
 
-/// Least and greatest of the values that are known.
+/// The smallest and largest of the known values.
 fn extent_of(values: &[f64]) -> (f64, f64) {
     let known = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), value| (a.min(value), b.max(value)));

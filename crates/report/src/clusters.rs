@@ -65,7 +65,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own.
+/// The picture as a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -192,7 +192,7 @@ impl Page<'_> {
         note
     }
 
-    /// Why there are so many clusters, and the numbers that were compared; nothing where the number was given.
+    /// The reason for the number of clusters, and the numbers that were compared; nothing if the number was given.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -391,7 +391,7 @@ impl Page<'_> {
         }
     }
 
-    /// Where there are several ranks: how evenly they spent their time, and on which work.
+    /// If there are several ranks: how evenly they spent their time, and on which work.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {
@@ -413,7 +413,7 @@ impl Page<'_> {
     }
 }
 
-/// When the growth of clusters ends.
+/// The conditions that end the growth of clusters.
 fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str) -> String {
     match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
         (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),

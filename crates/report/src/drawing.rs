@@ -61,7 +61,7 @@ pub fn mixed(from: Color, to: Color, part: f64) -> Color {
     std::array::from_fn(|at| (f64::from(from[at]) + (f64::from(to[at]) - f64::from(from[at])) * part).round() as u8)
 }
 
-/// Which end of a text is at its place.
+/// The end of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// Its beginning.
@@ -79,7 +79,7 @@ pub struct Text {
     pub at: (f64, f64),
     /// The height of its letters, as fonts count it.
     pub size: f64,
-    /// Which end is there.
+    /// The end that is there.
     pub anchor: Anchor,
     /// Its colour.
     pub color: Color,
@@ -102,15 +102,15 @@ pub enum Shape {
     Polygon(Vec<(f64, f64)>, Color),
     /// Discs of one radius and colour, a little translucent.
     Discs(Vec<(f64, f64)>, f64, Color),
-    /// Circles of one radius and colour, of a line of a width.
+    /// Circles with one radius and colour, outlined by a line of some width.
     Rings(Vec<(f64, f64)>, f64, f64, Color),
     /// A text.
     Text(Text),
-    /// Cells of colour, so many columns, over a rectangle from its corner; the first row is at the top.
+    /// Coloured cells in the given number of columns, over a rectangle from its corner; the first row is at the top.
     Cells((f64, f64), (f64, f64), usize, Vec<Color>),
 }
 
-/// How much of what is below a disc it covers.
+/// The opacity of a disc.
 const COVERS: f64 = 0.8;
 /// The length of a dash and of a gap.
 const DASH: f64 = 5.0;
@@ -134,7 +134,7 @@ impl Format {
         }
     }
 
-    /// Whether a file with these first bytes is a drawing of ours.
+    /// Whether a file with these first bytes is a drawing of Lehr.
     pub fn is_ours(self, head: &[u8]) -> bool {
         match self {
             Format::Svg => head.starts_with(svg::HEAD.as_bytes()),
@@ -148,7 +148,7 @@ impl Format {
 pub struct Drawing {
     /// Its width and its height.
     pub size: (f64, f64),
-    /// Its subject, for those who cannot see it.
+    /// Its subject, for readers who cannot see it.
     pub title: String,
     /// From below to above.
     pub shapes: Vec<Shape>,

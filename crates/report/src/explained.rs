@@ -1,5 +1,5 @@
-//! The parts of a page that answer people's first questions. They show why clusters differ, which rows lie far out, and
-//! how the columns are used.
+//! The parts of a page that answer people's first questions. They show why clusters differ, which rows are outliers,
+//! and how the columns are used.
 
 use lehr_data::scale::Spreads;
 use lehr_methods::Rows;
@@ -51,7 +51,7 @@ pub fn apart(space: &Rows, model: &Fitted, explained: &Explanation) -> Markup {
     )
 }
 
-/// A table of clusters by columns: how many standard deviations each centre lies from the mean of all rows.
+/// A table of clusters by columns: the distance of each centre from the mean of all rows, in standard deviations.
 fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     let points = space.points();
     let columns = &space.columns()[..points.dimension().min(COLUMNS_MAX)];
@@ -90,7 +90,7 @@ fn profile(space: &Rows, model: &Fitted, names: &[&str]) -> Markup {
     }
 }
 
-/// The rows that lie far out.
+/// The outlying rows.
 pub fn outliers(space: &Rows, outlying: &Outlying) -> Markup {
     if outlying.rows.is_empty() {
         return Markup::default();

@@ -22,8 +22,8 @@ impl Figures {
         html! { div.figure id=(id) {} }
     }
 
-    /// All of them as JSON that cannot end the script element in which it stands. They are megabytes, so that they are
-    /// not copied where they need not be.
+    /// All of them as JSON that cannot end its script element. They are megabytes, so they are copied only if
+    /// necessary.
     pub(crate) fn json(self) -> String {
         let figures = Value::Object(Map::from_iter([("figures".to_owned(), Value::Object(self.0))]));
         // A text that grows takes twice its room.
@@ -37,7 +37,7 @@ impl Figures {
     }
 }
 
-/// JSON that cannot end the script element in which it stands.
+/// JSON that cannot end its script element.
 pub(crate) fn harmless(json: String) -> String {
     if json.contains('<') { json.replace('<', "\\u003c") } else { json }
 }
@@ -70,7 +70,7 @@ pub fn anneal(history: &[Step], splits: &[Split], unit: &str, command: Option<&s
     json!({ "kind": "anneal", "steps": steps, "splits": splits, "unit": unit, "command": command })
 }
 
-/// How often two quantities came together, `bins` a side, the second rising with the row.
+/// The number of times that two quantities came together, `bins` a side, the second rising with the row.
 pub fn density(title: &str, bins: usize, counts: &[u64], names: [&str; 2], ends: [f64; 2]) -> Value {
     json!({ "kind": "density", "title": title, "bins": bins, "counts": counts, "names": names, "ends": ends })
 }

@@ -15,7 +15,7 @@ use crate::{Run, columns_named, rows_counted};
 use lehr_methods::Rows;
 use lehr_methods::numbers::{counted, grouped, significant};
 
-/// Most columns that are drawn across the map.
+/// The largest number of columns that are drawn across the map.
 const PLANES: usize = 24;
 
 /// The whole page.
@@ -37,7 +37,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own: rows coloured by the first column.
+/// The picture as a separate file: rows coloured by the first column.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let rows = drawn_rows(space.len());
     let latent = model.map.latent();
@@ -65,7 +65,7 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     Chart { ground, ..Chart::new(title, picture, Colors::Scale(name, values)) }.draw()
 }
 
-/// How much a map of one or two dimensions is stretched at each node.
+/// The stretch of a map of one or two dimensions at each node.
 struct Stretch {
     /// Nodes each way.
     columns: usize,
@@ -222,7 +222,7 @@ impl Page<'_> {
         )
     }
 
-    /// The noise against the temperature.
+    /// The noise as a function of the temperature.
     fn curve(&self) -> Option<Value> {
         let history = &self.model.history;
         (history.len() > 1).then(|| {

@@ -1,4 +1,4 @@
-//! The dissimilarities of all pairs as a picture: clusters that are close stand beside each other, under their tree.
+//! The dissimilarities of all pairs as a picture: close clusters are side by side, under their tree.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use serde_json::{Value, json};
@@ -7,10 +7,10 @@ use crate::packed;
 
 /// Cells a side of the picture at most.
 const CELLS: usize = 320;
-/// Items of a cell that are looked at, a side; and of a cluster.
+/// Items of a cell that are examined, a side; and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
-/// How many of a hundred cells may go beyond the brightest shade, and how far the largest has to.
+/// The largest number of cells in a hundred that may go beyond the brightest shade, and the largest excess.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
 /// Items whose names the page carries at most.
@@ -20,7 +20,7 @@ const NAMED: usize = 20_000;
 pub struct Heat {
     /// Cells a side.
     pub cells: usize,
-    /// The mean of each cell; none where no pair is known.
+    /// The mean of each cell; none if no pair is known.
     pub levels: Vec<Option<f64>>,
     /// The one that is drawn brightest.
     pub largest: f64,
@@ -37,9 +37,9 @@ pub struct Heat {
 pub struct Block {
     /// Which.
     pub cluster: usize,
-    /// Where it begins, as a share of all items.
+    /// Its start, as a share of all items.
     pub from: f64,
-    /// Where it ends.
+    /// Its end.
     pub to: f64,
     /// Its items.
     pub items: usize,
@@ -95,7 +95,7 @@ fn some(of: &[usize], most: usize) -> impl Iterator<Item = usize> + Clone + '_ {
     of.iter().copied().step_by(of.len().div_ceil(most).max(1))
 }
 
-/// The mean dissimilarity of pairs of two clusters; none where no pair is known.
+/// The mean dissimilarity of pairs of two clusters; none if no pair is known.
 fn between(matrix: &Dissimilarities, members: &[Vec<usize>]) -> Vec<Vec<Option<f64>>> {
     let mut means = vec![vec![None; members.len()]; members.len()];
     for a in 0..members.len() {

@@ -7,7 +7,7 @@
 //! The picture alone, as SVG or PNG, is a [`drawing`]: a [`chart`] lays it out, for files that need no viewer.
 //!
 //! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
-//! came about. It does not matter who ran the method.
+//! came about. The page does not depend on the process that ran the method.
 #![forbid(unsafe_code)]
 
 mod chart;
@@ -35,7 +35,7 @@ use maud::Markup;
 
 use drawing::Drawing;
 
-/// How a result came about: the facts of a page that neither the data nor the result know.
+/// The history of a result: the facts of a page that neither the data nor the result know.
 pub struct Run<'a> {
     /// The method.
     pub about: &'a About,
@@ -50,11 +50,11 @@ pub struct Run<'a> {
     pub weights: Option<&'a str>,
     /// The column that has the identifiers, if there is one.
     pub ids: Option<&'a str>,
-    /// How columns were scaled.
+    /// The scale of columns.
     pub scale: Scale,
     /// The engine that ran the rounds.
     pub engine: Engine,
-    /// Where the ranks were.
+    /// The layout of the ranks.
     pub layout: Layout,
     /// Threads of all processes.
     pub threads: usize,
@@ -62,7 +62,7 @@ pub struct Run<'a> {
     pub is_resumed: bool,
     /// Warnings for the owner of the data.
     pub warnings: &'a [String],
-    /// Where the time went, in seconds.
+    /// The time by phase, in seconds.
     pub phases: &'a [(String, f64)],
 }
 
@@ -75,10 +75,10 @@ pub struct Subject<'a> {
     pub about: &'a str,
 }
 
-/// The page of a method: its own where it has one, else its figures and tables.
+/// The page of a method: its own if it has one, else its figures and tables.
 ///
 /// # Panics
-/// If the result is not of these data.
+/// Panics if the result is not of these data.
 ///
 /// # Example
 /// ```
@@ -132,10 +132,10 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     }
 }
 
-/// The picture of a method as a file of its own: points, a map or a matrix; `None` for a method that has none.
+/// The picture of a method as a separate file: points, a map or a matrix; `None` for a method that has none.
 ///
 /// # Panics
-/// If the result is not of these data.
+/// Panics if the result is not of these data.
 pub fn drawing(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> Option<Drawing> {
     use lehr_methods::{cluster, embed, gtm as map, kmedoids, minibatch, mixture as gaussians, pairwise};
     let any = fit.as_any();

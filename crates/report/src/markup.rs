@@ -164,7 +164,7 @@ pub fn typeset(text: &str) -> Markup {
     }
 }
 
-/// Facts are figures, except those that are names: a name such as `2-e5` stays as it is.
+/// Facts are figures, except those that are names: a name such as `2-e5` stays unchanged.
 fn typeset_facts(name: &str, value: &str) -> Markup {
     match name {
         "Input" | "Fingerprint" | "Weights" | "Identifiers" => value.render(),

@@ -1,7 +1,7 @@
 //! The page of `lehr mixture`: points, ellipses, components and the evidence for their number.
 //!
 //! An ellipse is where a component's density, as seen in the picture, falls off by one or by two standard deviations.
-//! It holds 39 % or 86 % of the rows drawn from the component. Of one column they are lines, with 68 % and 95 %.
+//! It holds 39 % or 86 % of the rows drawn from the component. In one column they are lines, with 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
@@ -52,7 +52,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a file of its own.
+/// The picture as a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let (picture, outlines) = drawn(space, &model.mixture);
     let rows = rows_of_each(model);

@@ -116,19 +116,19 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
     finish(run, &headline, lead, &map.warnings, main, figures)
 }
 
-/// The matrix of a pairwise clustering as a file of its own.
+/// The matrix of a pairwise clustering as a separate file.
 pub fn clusters_drawing(run: &Run<'_>, matrix: &Matrix, model: &Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// The matrix of clusters about medoids as a file of its own.
+/// The matrix of clusters about medoids as a separate file.
 pub fn medoids_drawing(run: &Run<'_>, matrix: &Matrix, model: &kmedoids::Model) -> Drawing {
     let clusters: Vec<(u64, usize)> = model.clusters.iter().map(|cluster| (cluster.items, cluster.medoid)).collect();
     matrix_drawing(run, matrix, &model.labels, &clusters)
 }
 
-/// A matrix in the order of its clusters, of which the items and the medoid are known.
+/// A matrix in the order of its clusters, whose items and medoids are known.
 fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u64, usize)]) -> Drawing {
     let name = |(cluster, (items, medoid)): (usize, &(u64, usize))| {
         format!("{cluster}: about {} ({})", matrix.ids[*medoid], grouped(*items))
@@ -140,7 +140,7 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// The map as a file of its own, coloured by the first column about its items if one is known, and else by their stress.
+/// The map as a separate file, coloured by the first column about its items if one is known, and else by their stress.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);
@@ -179,7 +179,7 @@ fn finish(run: &Run<'_>, headline: &str, lead: String, warnings: &[String], main
     markup::Page { headline, source: run.source, lead: lead.render(), warnings, main, figures }.html()
 }
 
-/// Where the number of clusters was not given: which it became, and why.
+/// If the number of clusters was not given: the number found, and the reason.
 pub fn suggested(model: &Model) -> String {
     model.suggestion.as_ref().map_or(String::new(), |suggestion| {
         format!(" {} lasted over the widest range of temperatures.", counted(suggestion.clusters as u64, "cluster"))
@@ -191,7 +191,7 @@ pub fn missing(pairs: u64) -> String {
     if pairs == 0 { String::new() } else { format!(" {} without a value had no say.", counted(pairs, "pair")) }
 }
 
-/// How far a map is to be trusted, in a sentence.
+/// The quality of a map, in a sentence.
 pub fn trust(map: &Map, shepard: &Shepard) -> String {
     let iterations = counted(map.history.len() as u64, "iteration");
     let ended = match map.stop {
@@ -245,7 +245,7 @@ pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], fi
     section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
 
-/// How the clusters came about.
+/// The history of the clusters.
 pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figures) -> Markup {
     if model.history.is_empty() {
         return Markup::default();
@@ -291,7 +291,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
 
-/// How well a map keeps the dissimilarities, and how it came to that.
+/// The quality of a map, and its history.
 pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Markup {
     let names = ["distance in the map", "dissimilarity"];
     let ends = [shepard.largest_distance, shepard.largest_dissimilarity];

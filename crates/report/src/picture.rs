@@ -17,7 +17,7 @@ use lehr_mining::vector::Input;
 use crate::principal_axes::{PrincipalAxes, scatter};
 use lehr_methods::Rows;
 
-/// Most rows that are drawn.
+/// The largest number of rows that are drawn.
 pub const ROWS_MAX: usize = 250_000;
 
 /// An empty stretch of longitude wider than this share of the whole is left out.
@@ -33,9 +33,9 @@ const RANGE_RATIO_MAX: f64 = 6.0;
 pub struct Picture {
     /// The rows drawn, in ascending order.
     pub rows: Vec<usize>,
-    /// Where each row drawn lies, in page units (pieces left out are gone).
+    /// The position of each drawn row, in page units (pieces left out are gone).
     pub points: Vec<(f64, f64)>,
-    /// Where each centre lies, in the same units.
+    /// The position of each centre, in the same units.
     pub centers: Vec<(f64, f64)>,
     /// Whether both axes share a scale.
     pub is_equal: bool,
@@ -43,9 +43,9 @@ pub struct Picture {
     pub breaks: Vec<(f64, f64, f64)>,
     /// Whether the axes are degrees of longitude and latitude.
     pub degrees: bool,
-    /// How long a degree of longitude is drawn, where one of latitude is 1 long.
+    /// The drawn length of a degree of longitude, where one of latitude is 1 long.
     pub narrowing: f64,
-    /// The meaning of x and y, in a few words; empty where they measure nothing.
+    /// The meaning of x and y, in a few words; empty if they measure nothing.
     pub names: [String; 2],
     /// The subject of the picture, in a few words.
     pub title: String,
@@ -185,7 +185,7 @@ impl Meridians {
         self.cut + (longitude - self.cut).rem_euclid(360.0)
     }
 
-    /// Where a longitude is on the page, in degrees except for the parts left out; in a stretch that is left out,
+    /// The page position of a longitude, in degrees except for the parts left out; in a stretch that is left out,
     /// within its gutter.
     pub fn place(&self, longitude: f64) -> f64 {
         let longitude = self.unwrapped(longitude);
@@ -196,8 +196,8 @@ impl Meridians {
     }
 }
 
-/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data lie across the
-/// date line.
+/// The longitude at which to cut the circle: -180, or the middle of the widest empty stretch if data cross the date
+/// line.
 fn date_line(longitudes: impl Iterator<Item = f64>) -> f64 {
     const BINS: usize = 720;
     let mut taken = [false; BINS];

@@ -37,7 +37,7 @@ pub fn page(run: &Run<'_>, data: Data<'_>, fit: &dyn Fit) -> String {
     Page { headline, source: run.source, lead, warnings: run.warnings, main, figures: Figures::default() }.html()
 }
 
-/// The centres that a stream has left, as a file of its own: discs whose areas are their weights.
+/// The centres that a stream has left, as a separate file: discs whose areas are their weights.
 pub fn centers_drawing(run: &Run<'_>, stream: &Stream, model: &Model) -> Drawing {
     let own: Vec<Vec<f64>> = model.centers.chunks_exact(model.dimension).map(|center| stream.center(center)).collect();
     let weights: Vec<f64> = model.clusters.iter().map(|cluster| cluster.weight).collect();

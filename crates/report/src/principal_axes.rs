@@ -115,7 +115,7 @@ impl PrincipalAxes {
         Self::finished(mean, directions, along, variance)
     }
 
-    /// Where a sparse row lies along the two axes, counted from the mean.
+    /// The position of a sparse row along the two axes, counted from the mean.
     pub fn project_sparse(&self, (columns, values): (&[u32], &[f64])) -> (f64, f64) {
         let along = |direction: &[f64]| {
             let row = columns.iter().zip(values).map(|(column, value)| value * direction[*column as usize]);
@@ -138,7 +138,7 @@ impl PrincipalAxes {
         PrincipalAxes { mean, directions, shares }
     }
 
-    /// Where a row lies along the two axes, counted from the mean.
+    /// The position of a row along the two axes, counted from the mean.
     pub fn project(&self, row: &[f64]) -> (f64, f64) {
         let along = |direction: &[f64]| {
             row.iter().zip(&self.mean).zip(direction).map(|((value, mean), d)| (value - mean) * d).sum::<f64>()
@@ -188,7 +188,7 @@ fn add(to: &mut [f64], row: &[f64], factor: f64) {
     }
 }
 
-/// Numbers in [0, 1) that fill it evenly whatever their count: the golden ratio's multiples.
+/// Numbers in [0, 1) that fill it evenly for any count: the golden ratio's multiples.
 pub fn scatter(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_894_9).fract()
 }

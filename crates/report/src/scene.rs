@@ -1,4 +1,4 @@
-//! The points of a page: the name of each, its values, and where it is drawn.
+//! The points of a page: the name of each, its values, and its position.
 
 use lehr_data::frame::{Values, date};
 use lehr_methods::Rows;
@@ -23,7 +23,7 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// So many points of a set of data of that name.
+    /// The given number of points of the data set with that name.
     pub fn new(name: &str, rows: usize) -> Self {
         let fields = Map::from_iter([("name".to_owned(), json!(name)), ("isEqual".to_owned(), json!(false))]);
         Self { rows, fields, columns: Vec::new(), groupings: Vec::new(), layouts: Vec::new() }

@@ -6,7 +6,7 @@ use lehr_methods::numbers::{counted, grouped, quantity, significant};
 use maud::Markup;
 use serde_json::json;
 
-/// The most starts that are drawn. If there are more, the first ones are.
+/// The largest number of starts that are drawn. If there are more, the first ones are.
 const DRAWN_MAX: usize = 500;
 
 /// Starts this near to the best, as a share, count as having found the same.
@@ -21,7 +21,7 @@ fn least(starts: &[f64]) -> f64 {
     starts.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// How much a start is above the best, in per cent.
+/// The excess of a start over the best, in per cent.
 fn excess(start: f64, best: f64) -> f64 {
     if best > 0.0 { 100.0 * (start - best) / best } else { 0.0 }
 }

@@ -1,9 +1,9 @@
-//! Probe, claim, take: how everything that waits at ports gets its items.
+//! Probe, claim, take: how every waiter at ports gets its items.
 //!
 //! An arbiter looks at all its ports with their locks held (*probe*). It then decides once and for all (*claim*), and
-//! only then removes items (*take*). There is no way back and none is needed: before the claim nothing has been
-//! removed, after it nothing can fail. [`Claim`] is a value that only a successful probe makes and every take asks for,
-//! so that taking without a claim does not compile.
+//! only then removes items (*take*). It never has to undo a step: before the claim nothing has been removed, after it nothing
+//! can fail. [`Claim`] is a value that only a successful probe makes and every take asks for, so that taking without a
+//! claim does not compile.
 //!
 //! **Lock order, everywhere in this crate: ports in ascending identity, then an arbiter's own state, then a
 //! dispatcher's queue.**
@@ -11,8 +11,8 @@
 //! No lock is held while a task is woken, a handler runs or a user's value is dropped. Predicates are the one
 //! exception, and are documented so.
 //!
-//! A choice needs no protocol of its own, because its branches hold nothing. It polls them in order, and the first that
-//! claims wins (`choice.rs`).
+//! A choice needs no protocol, because its branches hold nothing. It polls them in order, and the first that claims
+//! wins (`choice.rs`).
 
 pub mod choice;
 pub mod exchange;
@@ -35,7 +35,7 @@ use crate::port::{Port, State};
 pub(crate) enum Ready {
     /// Enough to take.
     Yes,
-    /// Enough to take, but others who were woken for it have been passed so often that it is their turn.
+    /// Enough to take, but other woken waiters have been passed so often that it is their turn.
     Later,
     /// Not yet enough.
     NotYet,
@@ -98,9 +98,9 @@ pub trait Branch: sealed::Sealed + Unpin {
 
     /// The port.
     fn port(&self) -> &Port<Self::Item>;
-    /// How many items it asks for.
+    /// The number of items that it asks for.
     fn needed(&self) -> usize;
-    /// The same part with a port of its own, for a task.
+    /// The same part with its own port, for a task.
     #[doc(hidden)]
     type Owned: Branch<Item = Self::Item, Output = Self::Output, Owned = Self::Owned>;
     #[doc(hidden)]
@@ -217,7 +217,7 @@ fn several<T>(count: usize, items: &mut dyn Iterator<Item = T>) -> Vec<T> {
 
 pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 
-/// Values that must not be dropped before the locks are: user values, and those who are woken by being dropped.
+/// Values that must not be dropped before the locks are: user values, and waiters that dropping wakes.
 #[allow(dead_code, reason = "held only to be dropped late")]
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 

@@ -1,14 +1,14 @@
-//! The chain of handlers that wait for one another, kept so that a call which could never be answered fails.
+//! The chain of handlers that wait for one another, kept so that a call fails if it could never be answered.
 //!
 //! While a handler of an interleave is polled, its thread knows which operation of which interleave it is. A request
 //! that this handler makes carries a [`Frame`], and so does every request that is made while answering it. An
-//! interleave that is asked by a chain which already runs in it would make the chain wait for itself. The interleave
-//! knows so at once, when the request is posted, under the lock under which the chain's operation would end. So the
+//! interleave that is called by a chain which already runs in it would make the chain wait for itself. The interleave
+//! detects this at once, when the request is posted, under the lock under which the chain's operation would end. So the
 //! answer does not depend on timing.
 //!
 //! Only requests carry a chain. A handler's posts that await no answer wait their turn like anything else, because
-//! nobody in the chain waits for them. So do the requests of a task that it spawns. (A handler that awaits such a task,
-//! or an answer that comes by a port of its own, is not seen.)
+//! nothing in the chain waits for them. The same holds for the requests of a task that it spawns. (A handler that
+//! awaits such a task, or an answer that comes by its own port, is not seen.)
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -75,7 +75,7 @@ pub(crate) type Left = Box<dyn Any + Send>;
 #[derive(Default)]
 struct Here {
     place: Cell<Option<CallSite>>,
-    /// For whose sake that runs.
+    /// The request that it serves, if any.
     caller: RefCell<Option<Arc<Frame>>>,
     /// The state that its guard has left, if it was dropped in this very poll.
     left: Cell<Option<Left>>,
@@ -91,7 +91,7 @@ mod current {
 }
 use current::HERE;
 
-/// Another place for as long as it lives; it puts the outer one back, also after a panic.
+/// A different place for as long as it lives; it restores the outer one, also after a panic.
 struct Elsewhere<'a> {
     here: &'a Here,
     place: Option<CallSite>,
@@ -141,7 +141,7 @@ pub(crate) fn nowhere<R>(poll: impl FnOnce() -> R) -> R {
 /// polling.
 ///
 /// # Errors
-/// It comes back if not: then nobody would come for it.
+/// Otherwise it comes back: no handler would come for it.
 pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), Box<G>> {
     let mut left = Some(left);
     // A thread that is ending polls nothing.

@@ -1,4 +1,4 @@
-//! The context that follows a message: who asked, until when, who wants to hear of errors.
+//! The context that follows a message: its origin, its deadline, and the receiver of its errors.
 //!
 //! A [`Context`] is an immutable value with a parent. Code runs *in* a context. [`Context::run`] and [`Context::scope`]
 //! enter it. A task enters the one it was spawned in around each of its polls. A handler of
@@ -6,7 +6,7 @@
 //! they happen in; nothing else does.
 //!
 //! When you make the context you choose the parts that a post or a spawn takes along. Causes, deadline, cancellation,
-//! error sink and trace always go along; baggage only where it is marked [`Inheritance::Crosses`].
+//! error sink and trace always cross; baggage only if it is marked [`Inheritance::Crosses`].
 //!
 //! A program that never makes a context pays one predicted branch per post and per poll. Read next:
 //! `context/current.rs` (entering and taking along), `context/failure.rs` (where errors go), `context/cancel.rs` (the
@@ -37,7 +37,7 @@ use builder::Baggage;
 use cancel::Node;
 use failure::Sink;
 
-/// The origin of work: who asked, until when, and which sink gets its errors. Immutable; cheap to clone (one count).
+/// The origin of work: its sender, its deadline, and the sink for its errors. Immutable; cheap to clone (one count).
 ///
 /// # Example
 /// ```
@@ -59,7 +59,7 @@ pub(crate) struct Inner {
     id: u64,
     name: Option<Box<str>>,
     parent: Option<Context>,
-    /// The other parents, where several items were taken together. Such a context has nothing else of its own.
+    /// The other parents, if several items were taken together. Such a context has nothing else of its own.
     links: Box<[Context]>,
     made_at: &'static Location<'static>,
     /// Until when, by the clock it was made with; its own, already the earlier of its parent's and its own.
@@ -130,7 +130,7 @@ impl Context {
     /// Runs `body` in this context.
     ///
     /// # Panics
-    /// If `body` does.
+    /// Panics if `body` does.
     ///
     /// # Example
     /// See [`Context`].
@@ -193,7 +193,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Until when its work should be over, on the clock it was made with: its own deadline or an outer one, if earlier.
+    /// The time by which its work should be over, on the clock it was made with: its own deadline or an outer one, if
+    /// earlier.
     ///
     /// # Example
     /// ```

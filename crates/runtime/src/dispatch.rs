@@ -1,12 +1,12 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
 //! Work waits in a first-in-first-out queue per worker and in one queue for posts from outside; a worker without work
-//! steals. A woken task goes to the queue of the worker that wakes it. Therefore a conversation stays on one core until
-//! another core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a
-//! sleeping core costs tens of microseconds, and finding a message a tenth of one.
+//! steals. A woken task is queued at the worker that wakes it. Therefore a conversation stays on one core until another
+//! core is idle. Idle workers search for a while before they sleep ([`Idle`]). This is because waking a sleeping core
+//! costs tens of microseconds, and finding a message a tenth of one.
 //!
 //! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
-//! are in `queue.rs`; while they have work, a worker asks them before its own queue. Read next: `dispatch/worker.rs`,
+//! are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next: `dispatch/worker.rs`,
 //! then `dispatch/SLEEP.md`.
 
 mod blocking;
@@ -62,11 +62,11 @@ pub(crate) const DRAINING: usize = 1;
 /// Nothing is polled any more; scheduled tasks are dropped.
 pub(crate) const ABORTING: usize = 2;
 
-/// How long a worker without work looks for some before it sleeps.
+/// The time for which a worker without work looks for some before it sleeps.
 ///
 /// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping one costs
-/// tens of microseconds to wake. If there are more workers than cores, nobody spins, whatever is set here: the core is
-/// better given to the worker that has work.
+/// tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here: the core
+/// is better given to the worker that has work.
 ///
 /// # Example
 /// ```
@@ -93,23 +93,23 @@ impl Default for Idle {
     }
 }
 
-/// Why a dispatcher could not be started.
+/// The reason why a dispatcher could not be started.
 ///
 /// # Example
 /// See [`Builder::cores`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
-    /// More threads were asked for than [`Builder::THREADS_MAX`].
+    /// More threads were requested than [`Builder::THREADS_MAX`].
     TooManyThreads {
-        /// How many were asked for.
+        /// The number that was requested.
         threads: usize,
     },
     /// A core of [`Builder::cores`] that this process may not run on, or that the machine does not have.
     NoSuchCore {
         /// The core.
         core: usize,
-        /// Those that there are.
+        /// The existing cores.
         available: Vec<usize>,
     },
     /// The system would not bind a thread to a core.
@@ -117,7 +117,7 @@ pub enum StartError {
         /// The core.
         core: usize,
     },
-    /// The system would not give another thread. Those already started have ended again.
+    /// The system would not give another thread. The threads already started have ended again.
     Thread(std::io::Error),
 }
 
@@ -167,10 +167,10 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The most threads a dispatcher can have.
+    /// The largest number of threads a dispatcher can have.
     pub const THREADS_MAX: usize = 1024;
 
-    /// How many spare threads a dispatcher may start unless [`spares`](Self::spares) says otherwise.
+    /// The largest number of spare threads that a dispatcher may start unless [`spares`](Self::spares) says otherwise.
     pub const SPARES: usize = 64;
 
     /// As many threads as the machine runs at once, named `lehr-0`, `lehr-1`, …, with the default [`Idle`].
@@ -190,7 +190,7 @@ impl Builder {
         self
     }
 
-    /// How many threads. 0, the default, means as many as the machine runs at once, or as there are different
+    /// The number of threads. 0, the default, means as many as the machine runs at once, or as different
     /// [`cores`](Self::cores).
     ///
     /// # Example
@@ -200,7 +200,7 @@ impl Builder {
         self
     }
 
-    /// How long workers look for work before they sleep.
+    /// The time for which workers look for work before they sleep.
     ///
     /// # Example
     /// See [`Builder`].
@@ -226,14 +226,14 @@ impl Builder {
         self
     }
 
-    /// How many threads may at most be started to work in the place of workers that are in a section that
+    /// The largest number of threads that may be started to replace workers in a section that
     /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
     }
 
-    /// How large the stack of each worker and of each spare thread is, for deep recursion in joins. Default: the size
+    /// The size of the stack of each worker and of each spare thread, for deep recursion in joins. Default: the size
     /// that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes memory
     /// only for the used part.
     ///
@@ -252,7 +252,7 @@ impl Builder {
     }
 
     /// Binds each worker to one core: the first worker to the first core of the list, and so on. If there are more
-    /// workers than cores, it starts again from the front. Default: none is bound.
+    /// workers than cores, it starts again from the front. Default: no worker is bound.
     ///
     /// # Example
     /// ```
@@ -286,8 +286,8 @@ impl Builder {
         self
     }
 
-    /// Has `sink` told of every worker that is in one job for longer than `limit`, by a thread that looks. Default:
-    /// nobody looks.
+    /// Calls `sink` for every worker that is in one job for longer than `limit`, from a thread that looks. Default: no
+    /// thread looks.
     ///
     /// The sink runs on the watchdog's thread, once for each job that lasts so long. A job that blocks on purpose is
     /// better said to ([`blocking`](crate::blocking)).
@@ -426,7 +426,7 @@ impl Dispatcher {
     /// [`Builder`].
     ///
     /// # Errors
-    /// Those of [`Builder::start`].
+    /// The errors of [`Builder::start`].
     ///
     /// # Example
     /// See [`Dispatcher`].
@@ -454,7 +454,7 @@ impl Dispatcher {
         self.handle.spawn(future)
     }
 
-    /// How many workers it has.
+    /// The number of its workers.
     ///
     /// # Example
     /// See [`Builder`].
@@ -478,7 +478,7 @@ impl Drop for Dispatcher {
 #[derive(Clone)]
 pub struct Handle {
     pub(crate) shared: Arc<Shared>,
-    /// The named queue that it stands for; none for the dispatcher itself.
+    /// The named queue that it represents; none for the dispatcher itself.
     pub(crate) queue: Option<Arc<crate::queue::Core>>,
 }
 
@@ -527,7 +527,7 @@ impl Handle {
         self.spawn(future)
     }
 
-    /// Calls a closure once on a worker: the cheapest way to have something done by somebody else.
+    /// Calls a closure once on a worker: the cheapest way to run something elsewhere.
     ///
     /// There is no handle: use [`spawn`](Self::spawn) for work that has a result, waits or may be cancelled. The
     /// closure must not block. A drain waits for it; after an abort it is dropped if it has not begun.
@@ -576,7 +576,7 @@ impl Handle {
         &self.shared.clock
     }
 
-    /// How many workers the dispatcher has.
+    /// The number of workers of the dispatcher.
     ///
     /// # Example
     /// See [`Builder`].
@@ -595,7 +595,7 @@ impl Handle {
         self.shared.is_oversubscribed
     }
 
-    /// The counts of each worker so far, in its place; after them those of the spare threads that were ever needed.
+    /// The counts of each worker so far, at its index; after them those of the spare threads that were ever needed.
     ///
     /// # Example
     /// ```
@@ -632,7 +632,7 @@ pub(crate) type Spawned<T> = (Runnable, async_task::Task<T, Arc<Shared>>);
 ///
 /// A function, not a closure that holds the dispatcher. `async-task` calls such a closure under a reference to the task
 /// of its own, which costs three more atomic operations for each wake. For the same reason a worker uses its own
-/// reference to the dispatcher here. The task's is gone as soon as somebody has polled it to its end.
+/// reference to the dispatcher here. The task's future is gone as soon as it has been polled to its end.
 #[inline]
 pub(crate) fn woken(runnable: Runnable) {
     let elsewhere = with_current(|current| match current {
@@ -658,14 +658,14 @@ pub(crate) struct Shared {
     /// Work from threads that are not our workers.
     pub(crate) injector: Injector<Job>,
     pub(crate) stealers: Box<[Stealer<Job>]>,
-    /// Halves of forks, by the worker that forked. Emptied by it before the job ends that forked, whatever the stage.
+    /// Halves of forks, by the worker that forked. The worker empties it before the job ends that forked, in any stage.
     pub(crate) forks: Box<[Stealer<Fork>]>,
     /// The clock of its tasks.
     pub(crate) clock: Clock,
     pub(crate) sleep: Sleep,
     /// `RUNNING`, `DRAINING` or `ABORTING`; only ever rises, written by the owner alone.
     pub(crate) stage: CachePadded<AtomicUsize>,
-    /// How many workers have not ended.
+    /// The number of workers that have not ended.
     pub(crate) running: CachePadded<AtomicUsize>,
     /// 1 when the owner has dropped the rest and looks for the last time: later ones are dropped by
     /// [`Shared::drop_late`].
@@ -733,7 +733,7 @@ impl Shared {
         self.sleep.notify_near(current.looks.get(), || current.local.len());
     }
 
-    /// Queues work: on the calling worker if it is ours, else for everybody.
+    /// Queues work: on the calling worker if it belongs to this dispatcher, else for all workers.
     #[inline]
     pub(crate) fn push(&self, job: Job) {
         with_current(|current| match current {
@@ -759,12 +759,12 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Whether some worker has a fork that nobody has begun.
+    /// Whether some worker has a fork that no worker has begun.
     pub(crate) fn has_forks(&self) -> bool {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Whether any queue holds work. Forks are not asked for: they belong to a job that runs.
+    /// Whether any queue holds work. Forks are not taken: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }

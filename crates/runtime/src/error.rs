@@ -14,13 +14,13 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PostError<T> {
-    /// The item that was to be posted, untouched.
+    /// The item that could not be posted, unchanged.
     pub item: T,
-    /// Why it was refused.
+    /// The reason why it was refused.
     pub reason: Reason,
 }
 
-/// Why a port refuses an item.
+/// The reason why a port refuses an item.
 ///
 /// # Example
 /// See [`PostError`].
@@ -29,7 +29,7 @@ pub struct PostError<T> {
 pub enum Reason {
     /// [`Port::close`](crate::Port::close) was called.
     Closed,
-    /// Every place of a bounded port is taken, by an item or by a [`Permit`](crate::Permit).
+    /// Every place of a bounded port is occupied, by an item or by a [`Permit`](crate::Permit).
     Full,
 }
 
@@ -78,7 +78,7 @@ pub struct ReceiveError {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<std::task::Poll<Result<u64, ReceiveError>>>() == 16);
 
-/// Why a receive, take or join can never be answered; see [`ReceiveError::kind`].
+/// The reason why a receive, take or join can never be answered; see [`ReceiveError::kind`].
 ///
 /// # Example
 /// ```
@@ -103,7 +103,7 @@ pub enum ReceiveErrorKind {
         /// The port's name.
         port: String,
     },
-    /// The predicate panicked when it was shown an item. The item stays where it was.
+    /// The predicate panicked when it was shown an item. The item remains in its place.
     Predicate {
         /// The port's name.
         port: String,
@@ -184,7 +184,7 @@ pub enum Refusal {
     WouldDeadlock {
         /// The operation that asks, and has to end first.
         running: Box<str>,
-        /// The operation that was asked for.
+        /// The requested operation.
         requested: Box<str>,
     },
     /// It was tried and did not succeed.

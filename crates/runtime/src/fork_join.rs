@@ -1,9 +1,9 @@
 //! Fork and join: two closures, or a set of them, of which idle workers take a part, and a wait that works.
 //!
-//! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if nobody came.
-//! A taken fork is waited for by *helping*: the worker that waits runs the forks of the taker meanwhile. It never runs
-//! anything else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its
-//! stack gets no deeper than by calling both closures one after the other. Why that is so, and its cost:
+//! [`join`] puts its second closure where idle workers look, calls the first, and takes the second back if no worker
+//! came. A worker that waits for a taken fork *helps*: it runs the forks of the taker meanwhile. It never runs anything
+//! else on the waiting stack, neither a task nor another worker's fork. So it cannot wait for itself, and its stack
+//! gets no deeper than by calling both closures one after the other. The reason why that is so, and its cost:
 //! `docs/design/fork-join.md`.
 //!
 //! Not here: work that outlives its caller (tasks), and waiting for messages (futures). The loop over a range,
@@ -31,10 +31,11 @@ use half::{Half, Head, Outcome};
 use latch::{End, Latch};
 pub use scope::{Scope, scope};
 
-/// How often one who waits looks for something to help with; a look takes the lines of a queue from who uses it.
+/// A waiter looks for something to help with this often; a look takes the lines of a queue from the worker that uses
+/// it.
 const HELP_EVERY: Duration = Duration::from_nanos(500);
 
-/// The first sleep of one who waits, after which it looks for something to help with; the later ones are longer.
+/// The first sleep of a waiter, after which it looks for something to help with; the later ones are longer.
 const FIRST_SLEEP: Duration = Duration::from_micros(50);
 
 /// Calls two closures, maybe at once, and gives both results.
@@ -49,10 +50,10 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Neither closure may wait for the other by its own means, such as a channel, or a lock that is held across `join`.
 /// They need not run at the same time: your thread may hold both.
 ///
-/// Cost: if nobody takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
+/// Cost: if no worker takes `b`, an entry and its removal in the worker's own queue (some 20 ns); no allocation.
 ///
 /// # Panics
-/// If a closure panics, after both have ended: with the panic of `a` if that did.
+/// Panics if a closure panics, after both have ended: with the panic of `a` if that did.
 ///
 /// # Example
 /// ```
@@ -154,7 +155,7 @@ fn wait_for(current: &Current, half: &Head) -> End {
 ///
 /// A worker that waits has no fork of its own left in its queue. The oldest are stolen first, and the one it waits for
 /// was stolen. A worker that takes a fork begins with an empty queue. So all that is in the thief's queue belongs to
-/// its work. If it has ended that meanwhile, the fork that we took may be anybody's: it goes back to its owner.
+/// its work. If it has ended that meanwhile, the fork that we took may be any worker's: it goes back to its owner.
 fn help(current: &Current, thief: Option<usize>, is_at_it: impl Fn() -> bool) -> bool {
     let Some(queue) = thief.and_then(|thief| current.shared.forks.get(thief)) else { return false };
     if queue.is_empty() {
@@ -218,7 +219,7 @@ impl Handle {
     /// Cost from outside: two allocations, and waking a worker if all sleep.
     ///
     /// # Panics
-    /// If the closure does.
+    /// Panics if the closure does.
     ///
     /// # Example
     /// ```

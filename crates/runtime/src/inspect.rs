@@ -1,15 +1,15 @@
 //! The waits of tasks, and their reasons: a look from outside, which costs the tasks nothing.
 //!
-//! You tell an [`Inspector`] which dispatchers and ports to look at. When it is asked, it walks their own lists (living
-//! tasks, waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the
-//! context it was spawned in. If it was [`named`](crate::named) it also has a name. Nothing is written down for its
-//! sake on the way of a message; there is no list of all ports.
+//! You give an [`Inspector`] the dispatchers and ports to look at. On request, it walks their own lists (living tasks,
+//! waiters, timers) and combines them. A wait keeps a waker, a waker belongs to a task, and a task has the context it
+//! was spawned in. If it was [`named`](crate::named) it also has a name. Nothing is written down for its sake on the
+//! way of a message; there is no list of all ports.
 //!
-//! Since when somebody waits is written down nowhere either. An inspector that [remembers](Inspector::remembering) says
-//! at which of its own looks it first saw the wait. So the more often you ask, the more exact that is.
+//! The start of a wait is not recorded either. An inspector that [remembers](Inspector::remembering) says at which of
+//! its own looks it first saw the wait. So the more often you ask, the more exact the time is.
 //!
-//! It cannot see waits at ports that it was not told of, at a queue's door, for answers, for tasks or for locks. It
-//! does not say which of two tasks that wait for each other is at fault. A thread outside is only "somebody else".
+//! It cannot see waits at ports that it does not know, at a queue's door, for answers, for tasks or for locks. It does
+//! not say which of two tasks that wait for each other is at fault. A thread outside is not named.
 //!
 //! Each part was true under its own lock, but not all parts at one moment. Read next: `inspect/exposition.rs` for
 //! counters in the form that Prometheus reads.
@@ -30,7 +30,7 @@ use crate::port::{Core, Port};
 use crate::queue::QueueCounters;
 use crate::timer::Clock;
 
-/// Looks at dispatchers and ports when it is asked.
+/// Looks at dispatchers and ports on request.
 ///
 /// It keeps no port and no task alive.
 ///
@@ -57,7 +57,7 @@ pub struct Inspector {
     memory: Option<Memory>,
 }
 
-/// Which waits were seen at the last look.
+/// The waits that were seen at the last look.
 struct Memory {
     clock: Clock,
     seen: SpinLock<HashMap<Registration, Seen>>,
@@ -70,7 +70,7 @@ type Registration = (u64, u32, u64);
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,
-    /// How many items had been posted to the port, and how many were there.
+    /// The number of items that had been posted to the port, and how many were there.
     traffic: (u64, usize),
 }
 
@@ -113,7 +113,7 @@ struct Looked {
     identity: u64,
     view: PortView,
     reasons: Vec<Reason>,
-    /// How many items were ever posted, and how many are there.
+    /// The number of items that were ever posted, and how many are there.
     traffic: (u64, usize),
 }
 
@@ -128,7 +128,7 @@ impl<T: Send> Look for Core<T> {
 }
 
 impl Inspector {
-    /// Looks at nothing yet.
+    /// It does not look at anything yet.
     ///
     /// # Example
     /// ```
@@ -142,7 +142,7 @@ impl Inspector {
     /// ([`WaitView::since`]).
     ///
     /// A wait that began between two looks counts from the second, so its duration is at most the true one. Cost: an
-    /// entry for each wait that the last look saw; those who wait pay nothing.
+    /// entry for each wait that the last look saw; waiters pay nothing.
     ///
     /// # Example
     /// ```
@@ -174,7 +174,7 @@ impl Inspector {
         self.watched.lock().dispatchers.push(dispatcher);
     }
 
-    /// Looks at a port from now on, for as long as somebody else keeps it.
+    /// Looks at a port from now on, for as long as another owner keeps it.
     ///
     /// # Example
     /// See [`Inspector`].
@@ -278,8 +278,8 @@ pub struct Inspection {
     pub dispatchers: Vec<DispatcherView>,
     /// The ports that still exist, in the order in which they were made known.
     pub ports: Vec<PortView>,
-    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or somebody
-    /// just woken.
+    /// Waits whose owner is no task of these dispatchers: a thread, a one-time receiver, an interleave, or a waiter
+    /// that was just woken.
     pub other_waits: Vec<WaitView>,
 }
 
@@ -298,13 +298,13 @@ pub struct DispatcherView {
     pub workers: Vec<Counters>,
     /// Jobs in each worker's queue.
     pub queued: Vec<usize>,
-    /// Jobs in the queue for everybody.
+    /// Jobs in the common queue.
     pub queued_outside: usize,
-    /// The queues with names, and how they stand.
+    /// The named queues, and their state.
     pub queues: Vec<(String, QueueCounters)>,
     /// The living tasks.
     pub tasks: Vec<TaskView>,
-    /// Tasks that came to their end.
+    /// Tasks that have ended.
     pub finished: usize,
     /// Tasks that were dropped before it.
     pub aborted: usize,
@@ -319,15 +319,15 @@ pub struct DispatcherView {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskView {
-    /// The address that its wakers carry: no two living tasks have the same.
+    /// The address of its wakers: no two living tasks have the same.
     pub identity: usize,
     /// As it was [`named`](crate::named).
     pub name: Option<String>,
     /// The name of the context it was spawned in.
     pub context: Option<String>,
-    /// That context's identity.
+    /// The context's identity.
     pub context_id: Option<u64>,
-    /// That context's deadline.
+    /// The context's deadline.
     pub deadline: Option<Duration>,
     /// Its waits, as far as those are for a watched port or a timer. Empty also if it is queued or runs.
     pub waits: Vec<WaitView>,

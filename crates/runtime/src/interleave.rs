@@ -1,18 +1,18 @@
-//! An interleave: handlers around one state, in groups that say who may run beside whom.
+//! An interleave: handlers around one state, in groups that say which may run together.
 //!
-//! Readers run together, a writer runs alone, one last handler ends it all. That is a scheduler over *messages*, not a
+//! Readers run together, a writer runs alone, one last handler ends it all. It is a scheduler over *messages*, not a
 //! lock in user code. A handler that may not start yet has not been called: its message is still in its port, and no
 //! task waits. While an asynchronous handler is suspended its exclusivity holds.
 //!
 //! - *concurrent* ([`Handlers::concurrent`]): sees a [`Snapshot`] of the state; runs beside other concurrent ones.
 //! - *exclusive* ([`Handlers::exclusive`]): has the state ([`Exclusive`]) and runs alone.
-//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, waits for nobody.
+//! - *independent* ([`Handlers::independent`]): sees the newest snapshot, runs at any time, never waits.
 //! - *teardown* ([`Handlers::teardown`]): once; closes the ports, waits until nothing runs, and consumes the state.
 //!
-//! Who goes first is a setting ([`Order`]): by default the order of arrival, across all ports. Deliberately not here: a
-//! bound on waiting items (those are the port's), and a lock for code that is not a handler.
+//! A setting decides which handler goes first ([`Order`]): by default the order of arrival, across all ports.
+//! Deliberately not here: a bound on waiting items (those are the port's), and a lock for code that is not a handler.
 //!
-//! Read next: `interleave/admission.rs` (who may start), `interleave/branch.rs` (the way of an item),
+//! Read next: `interleave/admission.rs` (which handler may start), `interleave/branch.rs` (the way of an item),
 //! `docs/design/interleave.md`.
 
 mod admission;
@@ -46,7 +46,7 @@ use teardown::Teardown;
 /// The branches of an interleave: which handler gets the items of which port, in which group.
 ///
 /// A handler is called with its guard and an item and gives a future. Write the type of the guard, `|state:
-/// Exclusive<Counter>, n|`: it says the group, and tells the compiler the type of the state.
+/// Exclusive<Counter>, n|`: it gives the group, and tells the compiler the type of the state.
 ///
 /// # Example
 /// See [`Interleave`].
@@ -57,7 +57,7 @@ use teardown::Teardown;
 /// let port = Port::new();
 /// Handlers::new().concurrent(&port, |mut state: Snapshot<Vec<u8>>, item: u8| async move { state.push(item) });
 /// ```
-/// and a handler of one group is none of another:
+/// and a handler of one group does not fit another:
 /// ```compile_fail
 /// # use lehr_runtime::{Exclusive, Handlers, Port};
 /// let port = Port::new();
@@ -91,7 +91,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         Self::default()
     }
 
-    /// Adds handlers that look at the state and run beside each other, but not beside exclusive ones.
+    /// Adds handlers that look at the state and run together, but not with exclusive ones.
     ///
     /// They see the changes of every exclusive handler before them. A request that such a handler makes to a concurrent
     /// branch of its own interleave starts at once, even if others wait: it shares already.
@@ -125,8 +125,8 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
         self.with(move |core| I::Waits::install::<S, Exclusively, H, F>(source, core, handler))
     }
 
-    /// Adds handlers that run at any time, also beside an exclusive one and during the teardown. They see the state as
-    /// the last exclusive guard that was dropped left it.
+    /// Adds handlers that run at any time, also together with an exclusive one and during the teardown. They see the
+    /// state as the last exclusive guard that was dropped left it.
     ///
     /// With such a branch the first change that an exclusive handler makes copies the state.
     ///
@@ -168,7 +168,7 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
     /// handler has ended, pending items are in their ports, at their places, for any other receiver. Then the handler
     /// runs alone.
     ///
-    /// This answers no question among the pending items. Their askers wait until somebody receives or
+    /// This answers no question among the pending items. Their askers wait until a receiver takes or
     /// [drains](Port::drain) them, unless you set the interleave to [refuse](Settings::refuse_pending) them.
     ///
     /// # Example
@@ -253,11 +253,11 @@ impl Settings {
         self
     }
 
-    /// How many concurrent handlers may run at once, of all branches together. Requests that they make to concurrent
-    /// branches of the same interleave do not count.
+    /// The largest number of concurrent handlers that may run at once, of all branches together. Requests that they
+    /// make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     ///
     /// # Example
     /// See [`Settings`].
@@ -267,7 +267,7 @@ impl Settings {
         self
     }
 
-    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters are then not told
+    /// Has the teardown leave the ports open, for receivers that come after the interleave. Posters then get no notice
     /// that it has ended.
     ///
     /// # Example
@@ -290,9 +290,9 @@ impl Settings {
     }
 
     /// Makes the end refuse all items in the ports that it closes. Every question in them fails as
-    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that nobody will give. For services,
+    /// [`Refusal::Stopping`](crate::Refusal), and no asker waits for an answer that will never come. For services,
     /// whose items are all questions: other items are dropped too, though the [discard
-    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are on their way to
+    /// sink](crate::PortBuilder::on_discard) of a port that has one is given them. Items that are being handed to
     /// another receiver of the port are left to it.
     ///
     /// It happens before the teardown handler begins (for the ports of independent branches, after it has ended), or
@@ -378,7 +378,7 @@ impl Settings {
 /// Handlers around one state, running; the owner. See the page of [`Handlers`] for the groups.
 ///
 /// Dropping it ends it at once: the branches leave their ports, which stay open with their items, and running handlers
-/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to have running handlers come to their end;
+/// are cancelled. Let a teardown item end it, or [`stop`](Self::stop), to let running handlers finish;
 /// [`detach`](Self::detach) lets it live until then without an owner.
 ///
 /// Cost: an item on an idle interleave costs about as much as one of a persistent receiver. It needs no task or
@@ -433,11 +433,11 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 
     /// Ends the interleave as a teardown item would, without a handler and without closing ports, and gives the state.
     ///
-    /// Nothing more starts; running handlers come to their end; pending items stay in their ports. Cancel-safe: dropped
-    /// half-way it is as if the interleave had been dropped.
+    /// Nothing more starts; running handlers finish; pending items stay in their ports. Cancel-safe: dropped half-way
+    /// it is as if the interleave had been dropped.
     ///
     /// # Errors
-    /// [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
+    /// Returns [`TaskError::Cancelled`] if a teardown item came first, or the dispatcher has ended.
     ///
     /// # Example
     /// ```
@@ -563,7 +563,7 @@ impl<S: Send + Sync + 'static> fmt::Debug for InterleaveHandle<S> {
     }
 }
 
-/// Which pending item is given up.
+/// The pending item that is given up.
 ///
 /// # Example
 /// See [`InterleaveHandle::shed`].
@@ -603,7 +603,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Items in their ports count as arriving now.
     ///
     /// # Errors
-    /// [`CombineError`] with the branches, once the interleave has begun to end.
+    /// Returns [`CombineError`] with the branches, once the interleave has begun to end.
     ///
     /// # Example
     /// ```
@@ -635,8 +635,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// Cancel-safe; any number may wait.
     ///
     /// # Errors
-    /// [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or its
-    /// dispatcher was dropped first.
+    /// Returns [`TaskError::Panicked`] if the teardown handler panicked; [`TaskError::Cancelled`] if the interleave or
+    /// its dispatcher was dropped first.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -653,8 +653,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().admission.activity()
     }
 
-    /// How many items in `port` wait to be admitted. They are counted by [`Port::len`] too, as is an item whose handler
-    /// has been granted its start and has not begun.
+    /// The number of items in `port` that wait to be admitted. They are counted by [`Port::len`] too, as is an item
+    /// whose handler has been granted its start and has not begun.
     ///
     /// # Example
     /// See [`cancel_at`](Self::cancel_at).
@@ -762,9 +762,9 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
     /// The state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a guard
     /// changes the state in place, which it does if no branch is independent.
     ///
-    /// The first call tells the interleave that somebody looks. Until then a guard that is dropped in its handler's own
-    /// poll may give the state back only as that poll ends. So the very first call may find nothing where a handler has
-    /// let go of the state and continues to compute.
+    /// The first call enables the snapshots. Until then a guard that is dropped in its handler's own poll may give the
+    /// state back only as that poll ends. So the very first call may find nothing if a handler has let go of the state
+    /// and continues to compute.
     ///
     /// # Example
     /// See [`Interleave::handle`].

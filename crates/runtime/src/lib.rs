@@ -1,9 +1,9 @@
 //! Messages become handlers, on one machine.
 //!
-//! A [`Port`] is a typed queue that anybody may post to. Waits at ports are futures. [`Port::receive`] waits for one
+//! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures. [`Port::receive`] waits for one
 //! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
-//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has come.
-//! An [`Interleave`] puts handlers around one state and says who may run beside whom. A [`Context`] follows all of it.
+//! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
+//! [`Interleave`] puts handlers around one state and says which may run together. A [`Context`] follows all of it.
 //!
 //! **Everything that waits holds nothing while it waits**: dropping a pending receive, take, join or choice loses no
 //! item and changes no order.
@@ -29,10 +29,10 @@
 //! block_on(packer).unwrap();
 //! ```
 //!
-//! A port closes when somebody calls [`close`](Port::close), never by itself: handles that post and handles that
-//! receive are the same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it.
-//! [`Port::on`] is the short form of the loop above. [`Port::bounded`] gives a port a capacity, and
-//! [`post_wait`](Port::post_wait) waits for a place in it.
+//! A port closes when [`close`](Port::close) is called, never by itself: handles that post and handles that receive are
+//! the same. A [`Task`] that is dropped is cancelled; await it, or [`detach`](Task::detach) it. [`Port::on`] is the
+//! short form of the loop above. [`Port::bounded`] gives a port a capacity, and [`post_wait`](Port::post_wait) waits
+//! for a place in it.
 //!
 //! # Several ports at once
 //!
@@ -63,7 +63,7 @@
 //!
 //! # Questions
 //!
-//! A question carries its [`Reply`]. One that is dropped is an answer too, so that nobody waits for ever.
+//! A question carries its [`Reply`]. A dropped reply is an answer too, so no asker waits for ever.
 //!
 //! ```
 //! use lehr_runtime::{Port, Refusal, Reply, block_on};
@@ -126,9 +126,8 @@
 //!
 //! # Time and errors
 //!
-//! A [`Context`] follows posts and spawns: who asked, until when, who wants to hear of errors. The one who awaits a
-//! task gets its panic; if nobody does, the innermost context's sink does. Time is a [`Clock`], and a test moves one by
-//! hand.
+//! A [`Context`] follows posts and spawns: it has a sender, a deadline and a sink for errors. The awaiter of a task
+//! gets its panic; without one, the innermost context's sink does. Time is a [`Clock`], and a test moves one by hand.
 //!
 //! ```
 //! use std::time::Duration;
@@ -163,9 +162,9 @@
 //! | who is stuck, how full it is | [`Builder::watchdog`], [`Port::gauges`], [`Handle::counters`] |
 //!
 //! Deliberately not here: sockets and files, ranks (crate `lehr-ranks`), anything of HTTP, a global pool. The guide,
-//! `docs/guide/ports.md`, goes the same way more slowly; `docs/design/runtime.md` says why things are as they are. The
-//! way of a message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` →
-//! `dispatch/worker.rs`, never back.
+//! `docs/guide/ports.md`, explains the same more slowly; `docs/design/runtime.md` gives the reasons. The way of a
+//! message through the files: [`port`](Port) → `port/waiters.rs` → `arbiter/` → `task.rs` → `dispatch/worker.rs`, never
+//! back.
 #![deny(unsafe_code)]
 
 mod arbiter;

@@ -1,9 +1,9 @@
 //! Work that borrows from your stack: parallel loops, loans of a body to other threads, and whole futures.
 //!
 //! The one idea: a [`Gate`]. Helpers on other workers hold only a counted reference to the gate. To use borrowed data
-//! they must enter, which fails once the lender has closed the gate. The lender does not return before everybody who
-//! entered has left. So nobody waits for a helper that never came, and a helper that comes late finds the gate closed
-//! and goes away.
+//! they must enter, which fails once the lender has closed the gate. The lender does not return before every worker
+//! that entered has left. So it never waits for a helper that never came, and a late helper finds the gate closed and
+//! goes away.
 //!
 //! The lifetimes of the borrowed values are not the compiler's to see here, hence `unsafe`: each block says why it is
 //! right.
@@ -53,7 +53,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// A gate that nobody holds.
+    /// A gate without a holder.
     pub fn new() -> Self {
         Self { word: CachePadded::new(AtomicUsize::new(0)), lender: SpinLock::new(None) }
     }
@@ -64,7 +64,7 @@ impl Gate {
         self.word.compare_exchange(0, TAKEN, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// Lets others in. The lender only.
+    /// Lets others in. Only the lender has the gate.
     pub fn open(&self) {
         // Release: publishes what the lender wrote since `take` to those who enter.
         self.word.store(TAKEN | OPEN, Ordering::Release);
@@ -98,7 +98,7 @@ impl Gate {
         }
     }
 
-    /// Lets nobody in any more and waits until everybody has left. The lender only.
+    /// Closes the gate and waits until every worker has left. The lender only.
     pub fn close(&self) {
         // Acquire: for the case that nobody is inside; pairs with the Release in `leave`.
         let before = self.word.fetch_and(!OPEN, Ordering::Acquire);
@@ -129,7 +129,7 @@ impl Gate {
     }
 }
 
-/// Waits for a while without sleeping; whether its event has come. A model has no patience: it must see every sleep.
+/// Waits for a while without sleeping; whether its event has arrived. A model has no patience: it must see every sleep.
 pub(crate) fn wait_awake(has_come: impl Fn() -> bool) -> bool {
     if cfg!(any(loom, shuttle)) {
         return has_come();
@@ -190,11 +190,11 @@ impl<A> Loan<A> {
         Self { gate: Gate::new(), body: UnsafeCell::new(None) }
     }
 
-    /// Lends `body` for as long as `during` runs, and returns once nobody is in `body` any more, also if `during`
+    /// Lends `body` for as long as `during` runs, and returns once no worker is in `body` any more, also if `during`
     /// panics.
     ///
     /// # Panics
-    /// If something is lent already.
+    /// Panics if something is lent already.
     ///
     /// # Example
     /// See [`Loan`].
@@ -255,7 +255,8 @@ impl Drop for Leaving<'_> {
 /// A parallel loop as its helpers see it.
 pub(crate) struct Region {
     loan: Loan<()>,
-    /// The first index that nobody has taken. Written by everybody in the loop; the rest of this struct hardly ever is.
+    /// The first index that no worker has taken. Every thread of the loop writes it; the rest of this struct is hardly
+    /// ever written.
     next: CachePadded<AtomicUsize>,
     end: AtomicUsize,
     grain: AtomicUsize,
@@ -322,7 +323,7 @@ pub enum OnPanic {
     /// Blocks that have begun end, the others are given up.
     #[default]
     Cancel,
-    /// All blocks run. Of the block that panicked, the indices after the one that did are given up.
+    /// All blocks run. The indices of the panicked block after the panic are given up.
     Finish,
 }
 
@@ -387,8 +388,8 @@ impl ParallelLoop {
     /// allocation.
     ///
     /// # Panics
-    /// With the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
-    /// [`on_panic`](Self::on_panic) says. If `grain` is 0.
+    /// Panics with the first panic of `body`, after all blocks that had begun have ended; the fate of the others,
+    /// [`on_panic`](Self::on_panic) says. Panics if `grain` is 0.
     ///
     /// # Example
     /// See [`ParallelLoop`].
@@ -425,8 +426,8 @@ impl ParallelLoop {
         }
     }
 
-    /// Works with up to so many workers, on a thread that is no worker. Nobody could steal from it, so it calls for
-    /// help and lends its work.
+    /// Works with up to this many workers, on a thread that is no worker. No worker could steal from it, so it calls
+    /// for help and lends its work.
     fn lend(&self, helpers: usize, work: &(impl Fn() + Sync)) {
         let (region, shared) = (&self.region, &self.handle.shared);
         region.loan.lend(&|()| work(), || {
@@ -472,7 +473,7 @@ impl Dispatcher {
     /// others run on, so futures that wait for each other must notice by themselves.
     ///
     /// # Panics
-    /// On a dispatcher's worker.
+    /// Panics on a dispatcher's worker.
     ///
     /// # Example
     /// ```
@@ -507,7 +508,7 @@ impl Dispatcher {
     }
 }
 
-/// Waits for its tasks whatever happens.
+/// Waits for its tasks in any case.
 struct Ending<T> {
     tasks: Vec<Task<T>>,
     outputs: Vec<Result<T, TaskError>>,

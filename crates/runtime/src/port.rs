@@ -1,15 +1,15 @@
 //! `Port<T>`: a typed queue that many may post to and many may wait at.
 //!
-//! Posting never blocks and never runs a handler; it appends, decides who the item is for, and wakes that task. The
-//! item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
+//! Posting never blocks and never runs a handler; it appends, chooses the receiver of the item, and wakes that task.
+//! The item itself stays in the queue until the task fetches it. So a receive, take or join that is still pending holds
 //! nothing, and dropping it at any moment loses nothing and disturbs no order.
 //!
-//! Who gets an item: the receivers for single items in order of registration; the items that they leave, whichever take
-//! or join is satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one on its way
-//! to a receiver, which then keeps waiting at its old place.
+//! An item goes to the receivers for single items in order of registration, and then to whichever take or join is
+//! satisfied first. [`Port::try_receive`] ignores the order. It takes the oldest item, even one being handed to a
+//! receiver, which then keeps waiting at its old place.
 //!
-//! The parts that only some ports have (capacity, permits, a discard sink) are apart, in `port/options.rs`. Read next:
-//! `port/waiters.rs`, then `arbiter.rs`.
+//! The parts that only some ports have (capacity, permits, a discard sink) are stored separately, in `port/options.rs`.
+//! Read next: `port/waiters.rs`, then `arbiter.rs`.
 
 pub(crate) mod builder;
 pub(crate) mod counting_filter;
@@ -140,9 +140,9 @@ impl<T> Port<T> {
     /// [`post_wait`](Self::post_wait) is the form that waits.
     ///
     /// # Errors
-    /// [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
+    /// Returns [`PostError`] with the item, if the port is closed, or full and its policy is to refuse.
     ///
-    /// Cost: one lock; one wake-up if somebody waits for the item; amortised, no allocation.
+    /// Cost: one lock; one wake-up if a waiter gets the item; amortised, no allocation.
     ///
     /// # Example
     /// ```
@@ -205,7 +205,7 @@ impl<T> Port<T> {
     /// otherwise carry the context of their last user. Otherwise as [`post`](Self::post).
     ///
     /// # Errors
-    /// Those of [`post`](Self::post).
+    /// The errors of [`post`](Self::post).
     ///
     /// # Example
     /// ```
@@ -218,7 +218,7 @@ impl<T> Port<T> {
         crate::context::current::detached(|| self.post(item))
     }
 
-    /// Removes the oldest item, if there is one, even if it is on its way to a receiver.
+    /// Removes the oldest item, if there is one, even if it is being handed to a receiver.
     ///
     /// # Example
     /// ```
@@ -235,7 +235,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same at a port that has options, or of items that may be on their way to somebody or carry a context.
+    /// The same at a port that has options, or of items that may be on their way to a receiver or carry a context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -252,7 +252,7 @@ impl<T> Port<T> {
     }
 
     /// Removes all items that are there now, oldest first, even those on their way to receivers. On a closed port this
-    /// leaves nothing behind; on an open one, those who wait wait on.
+    /// leaves nothing behind; on an open one, waiters wait on.
     ///
     /// Cost: one lock, whose section is as long as the number of items that were on their way.
     ///
@@ -281,12 +281,13 @@ impl<T> Port<T> {
         elements.into_iter().map(|element| element.item).collect()
     }
 
-    /// Waits for an item: the oldest that nobody who registered earlier wants.
+    /// Waits for an item: the oldest that no earlier waiter wants.
     ///
     /// Cancel-safe: a pending receive holds nothing. Woken by a post that is for it, or by [`close`](Self::close).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left for it.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and has nothing left
+    /// for it.
     ///
     /// Built and dropped without being awaited it does nothing, and the compiler says so:
     // Catalogue: 14
@@ -316,7 +317,7 @@ impl<T> Port<T> {
     /// nothing else changes. Cancel-safe, as [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed),
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) or
     /// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate).
     ///
     /// Cost: one call for each item that waits in the port, then one for each that is posted while it waits.
@@ -357,7 +358,7 @@ impl<T> Port<T> {
     /// Cancel-safe: until there are enough, they all stay in the port.
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
+    /// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and holds fewer.
     ///
     /// # Example
     /// ```
@@ -416,7 +417,7 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// How many items are in the port, those on their way to a receiver included: out of date as soon as it is known.
+    /// The number of items in the port, those on their way to a receiver included: out of date as soon as it is known.
     ///
     /// # Example
     /// See [`Port`].
@@ -432,8 +433,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// How many items the port has memory for. After a burst it falls again, to a few dozen when the port is empty. The
-    /// number of *places* is its [`capacity`](Self::capacity).
+    /// The number of items that the port has memory for. After a burst it falls again, to a few dozen when the port is
+    /// empty. The number of *places* is its [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -447,7 +448,7 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// How many receives, takes and joins are waiting here: each from its first poll on, a persistent receiver once for
+    /// The number of waiting receives, takes and joins: each from its first poll on, a persistent receiver once for
     /// each turn that is free.
     ///
     /// # Example
@@ -512,7 +513,7 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// The same without a predicate, for a caller that has a lock of its own: who is to be woken it wakes after that.
+    /// The same without a predicate, for a caller that has its own lock: it wakes the waiters after that.
     pub(crate) fn poll_receive_and_wake_later(
         &self,
         ticket: &mut Option<Ticket>,
@@ -552,7 +553,7 @@ impl<T> Port<T> {
         })
     }
 
-    /// A waiter goes away: its offered item is offered to the next.
+    /// A waiter leaves: its offered item is offered to the next.
     #[cold]
     #[inline(never)]
     pub(crate) fn leave(&self, ticket: Ticket) {

@@ -58,7 +58,7 @@
 //! assert_eq!(block_on(join((&parts.frame, (&parts.wheel, 2)))), Ok(("red", vec![1, 2])));
 //! ```
 //!
-//! The macro refuses a type that cannot be a set where it stands:
+//! The macro refuses a type that cannot be a set at its declaration:
 //!
 //! ```compile_fail
 //! #[derive(lehr_runtime::PortSet)]

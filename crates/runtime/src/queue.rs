@@ -3,13 +3,13 @@
 //!
 //! The dispatcher's workers poll a task of a queue like any other. But its first poll, and every wake after that, goes
 //! to its queue and not to a worker. So the queue's place among the others holds for the whole life of the task.
-//! Admission is asked once, before the first poll: a task that has begun is never thrown away.
+//! Admission is checked once, before the first poll: a task that has begun is never thrown away.
 //!
 //! Refused work is not lost. [`Rejected`] gives the future back. A discarded task is dropped, so that the permits and
 //! replies it holds resolve. Its handle answers [`TaskError::Discarded`], and the queue counts it and calls its sink.
 //!
-//! Not here: the next choice of a worker (`queue/priority.rs`), who may come in (`queue/admission.rs`). Read next:
-//! those two.
+//! Not here: the next choice of a worker (`queue/priority.rs`), the admission of tasks (`queue/admission.rs`). Read
+//! next: those two.
 
 pub(crate) mod admission;
 mod builder;
@@ -86,7 +86,7 @@ pub struct QueueCounters {
     pub living: usize,
     /// Tasks admitted.
     pub scheduled: usize,
-    /// Tasks that came to their end, be it a panic.
+    /// Tasks that have ended, be it a panic.
     pub finished: usize,
     /// Tasks dropped after admission and before their end: cancelled, or aborted by a shutdown.
     pub aborted: usize,
@@ -105,7 +105,7 @@ impl Queue {
         &self.core.name
     }
 
-    /// A handle that stands for this queue wherever one is asked for: [`Port::on`](crate::Port::on), for example.
+    /// A handle that stands for this queue wherever one is requested: [`Port::on`](crate::Port::on), for example.
     ///
     /// A task spawned through it is admitted without asking the policy, unless the queue is closed. A receiver leaves
     /// items in its port that it cannot start, so discarding one would lose work for no reason.
@@ -153,7 +153,7 @@ impl Queue {
     /// nothing, drops the future, and gives its place to the next. Woken when its turn has come or the queue is closed.
     ///
     /// # Errors
-    /// As [`spawn`](Self::spawn).
+    /// The same as for [`spawn`](Self::spawn).
     ///
     /// # Example
     /// ```

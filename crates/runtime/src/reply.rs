@@ -3,7 +3,7 @@
 //! A question travels through a port like any item; with it goes a [`Reply`], and the asker keeps the [`Answer`], a
 //! future. The two share one small cell, and that is all: no port, no registration. Unlike a channel of capacity one, a
 //! reply cannot be forgotten. If it is dropped unanswered, by a bug, by a panic or because the item was discarded, the
-//! answer is [`Refusal::NoReply`]. The asker learns it at once instead of waiting for ever.
+//! answer is [`Refusal::NoReply`]. The asker learns this at once instead of waiting for ever.
 //!
 //! Read next: [`Port::ask`], then `error.rs` for the reasons.
 
@@ -44,11 +44,11 @@ pub(crate) fn while_stopping<R>(discard: impl FnOnce() -> R) -> R {
 
 /// The state that the two ends share. User values are moved out of it under its lock and dropped after.
 enum Cell<T> {
-    /// No answer yet; whom to wake when there is one.
+    /// No answer yet; the waiter to wake when there is one.
     Open(Option<Waker>),
     /// Answered or refused, and not yet fetched.
     Answered(Result<T, Refusal>),
-    /// One end has gone, or the answer has been fetched: nothing more will happen.
+    /// One end has been dropped, or the answer has been fetched: nothing more will happen.
     Over,
 }
 
@@ -74,13 +74,13 @@ pub struct Reply<T> {
 /// The future of an answer; see [`Reply`] and [`Port::ask`].
 ///
 /// Cancel-safe: waiting holds nothing. Dropping it gives the question up. The answerer can see that
-/// ([`Reply::is_wanted`]); an answer given later goes back to the answerer, and one given already is dropped.
+/// ([`Reply::is_wanted`]); a later answer goes back to the answerer, and an earlier one is dropped.
 ///
 /// # Errors
 /// The [`Refusal`] of the reply's holder.
 ///
 /// # Panics
-/// If it is polled again after it was ready.
+/// Panics if it is polled again after it was ready.
 ///
 /// # Example
 /// ```
@@ -111,7 +111,7 @@ impl<T> Reply<T> {
     /// Answers the question and wakes the asker.
     ///
     /// # Errors
-    /// The value comes back if nobody waits for it any more.
+    /// The value comes back if its waiter is gone.
     ///
     /// Cost: one lock, one wake-up if the asker is already waiting.
     ///
@@ -137,7 +137,7 @@ impl<T> Reply<T> {
         let _ = self.settle(Err(refusal));
     }
 
-    /// Whether the asker still waits: false at the latest when it has gone, so work for it can be left.
+    /// Whether the asker still waits: false at the latest when it has been dropped, so work for it can be skipped.
     ///
     /// # Example
     /// ```
@@ -150,7 +150,7 @@ impl<T> Reply<T> {
         self.cell.as_ref().is_some_and(|cell| matches!(*cell.lock(), Cell::Open(_)))
     }
 
-    /// Leaves the result for the asker and wakes it; gives the result back if nobody is there.
+    /// Leaves the result for the asker and wakes it; returns the result if the asker is gone.
     fn settle(&mut self, result: Result<T, Refusal>) -> Result<(), Result<T, Refusal>> {
         let Some(cell) = self.cell.take() else { return Err(result) };
         let waker = {
@@ -255,7 +255,7 @@ impl<T> Port<T> {
     /// Posts a question: `question` is given the reply that the item must carry. Gives the future of the answer.
     ///
     /// # Errors
-    /// [`PostError`] with the item, reply and all, if the port does not take it. The answer is
+    /// Returns [`PostError`] with the item, reply and all, if the port does not take it. The answer is
     /// [`Refusal::WouldDeadlock`] at once if a handler of the [`Interleave`](crate::Interleave) asks that would have to
     /// wait for that handler.
     ///

@@ -55,10 +55,10 @@ impl<T> Task<T> {
         self.inner.detach();
     }
 
-    /// Cancels the task and waits until its future has been dropped; gives the output if it ended first.
+    /// Cancels the task and waits until its future has been dropped; returns the output if it ended first.
     ///
     /// # Errors
-    /// [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
+    /// Returns [`TaskError::Cancelled`] if the task was stopped, [`TaskError::Panicked`] if it panicked before.
     ///
     /// # Example
     /// See [`TaskError`].
@@ -66,7 +66,7 @@ impl<T> Task<T> {
         outcome(self.inner.cancel().await)
     }
 
-    /// Whether the task has ended, in whatever way.
+    /// Whether the task has ended, in any way.
     ///
     /// # Example
     /// ```
@@ -111,11 +111,11 @@ pub async fn all<T>(tasks: Vec<Task<T>>) -> Vec<Result<T, TaskError>> {
     outputs
 }
 
-/// Counts as a wait that was answered at once. It returns immediately, unless the task has had so many of them that the
-/// others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as often
-/// as it is asked.
+/// Counts as a wait that was answered at once. It returns immediately, unless the task has had this many of them that
+/// the others of its worker are due. Then it waits for its next turn. For work that gives a result without a port, as
+/// often as it is called.
 ///
-/// On no worker, as under [`block_on`], nobody counts: there it lets the other futures of the same task be polled each
+/// On no worker, as under [`block_on`], nothing counts: there it lets the other futures of the same task be polled each
 /// time.
 ///
 /// # Example
@@ -143,10 +143,10 @@ pub async fn consume_budget() {
 
 /// Wakes a task for whichever worker comes first.
 ///
-/// A worker queues the tasks that it wakes for itself, because a task that wakes another is mostly about to wait. The
-/// two then talk on one core, without a message crossing to another. For a task that goes on without a wait, computing
-/// or spinning until the other answers, that is wrong: the other would stand behind it. Then this is the call. On no
-/// worker it is [`Waker::wake`].
+/// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
+/// two then talk on one core, without a message crossing to another. For a task that continues without a wait,
+/// computing or spinning until the other answers, that is wrong: the other would be behind it. Then this is the call.
+/// On no worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///
@@ -212,7 +212,7 @@ impl Future for YieldNow {
 /// For threads outside any dispatcher: a worker that blocked here could be the one that the future waits for.
 ///
 /// # Panics
-/// On a dispatcher's worker, and if the future panics.
+/// Panics on a dispatcher's worker, and if the future panics.
 ///
 /// # Example
 /// ```
@@ -283,7 +283,7 @@ pin_project! {
 #[cfg(not(any(loom, shuttle)))]
 const _: () = assert!(size_of::<Guarded<u64>>() <= size_of::<u64>() + 3 * size_of::<usize>());
 
-/// Makes a task of a future by `spawn`, in the context that is current: its end by cancellation will wake it.
+/// Makes a task from a future by `spawn`, in the current context: the end of the context by cancellation will wake it.
 pub(crate) fn admit<F: Future, T>(live: &Live, future: F, spawn: impl FnOnce(Guarded<F>) -> Spawned<T>) -> Spawned<T> {
     let context = context::current::capture();
     let listening = context.clone();

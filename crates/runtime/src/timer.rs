@@ -1,8 +1,7 @@
 //! Waiting for a time: sleeping, giving up, and doing something again and again.
 //!
-//! A timer that is dropped is gone: nothing stays registered, and nothing fires into a port that nobody reads. Timers
-//! with the same deadline fire in the order in which they were registered. None is ever early, and a short one is not
-//! taken for none.
+//! A dropped timer is gone: nothing stays registered, and nothing fires into a port without readers. Timers with the
+//! same deadline fire in the order in which they were registered. No timer is early, and a short one still waits.
 //!
 //! Time is counted by a [`Clock`], and tests use one that is advanced by hand. Read next: `timer/clock.rs`, then
 //! `timer/pending.rs` for how timers are kept.
@@ -33,7 +32,7 @@ use crate::port::Port;
 /// Cancel-safe: dropping it takes the timer away.
 ///
 /// # Panics
-/// When polled, if the system will not start the clock's thread.
+/// Panics when polled, if the system will not start the clock's thread.
 ///
 /// # Example
 /// ```
@@ -47,7 +46,7 @@ pub fn sleep(time: Duration) -> Sleep {
 /// Waits for a future, but no longer than `time` on the [current](Clock::current) clock.
 ///
 /// # Errors
-/// [`Elapsed`], the future having been dropped.
+/// Returns [`Elapsed`], the future having been dropped.
 ///
 /// # Example
 /// ```
@@ -63,7 +62,7 @@ pub fn timeout<F: Future>(time: Duration, future: F) -> Timeout<F> {
 /// Ticks every `period` on the [current](Clock::current) clock, for the first time after one period.
 ///
 /// # Panics
-/// If the period is 0.
+/// Panics if the period is 0.
 ///
 /// # Example
 /// ```

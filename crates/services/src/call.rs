@@ -53,7 +53,7 @@ impl Call {
         &self.shared.path
     }
 
-    /// Which life of the service this is: another one after every start.
+    /// The service's incarnation: a new one after every start.
     pub fn incarnation(&self) -> u64 {
         self.shared.incarnation
     }
@@ -73,8 +73,8 @@ impl Call {
         Context::current()?.deadline()
     }
 
-    /// How much of that is left; nothing if there is no limit. The handler's requests to other services, here or on
-    /// other nodes, have at most as much, without any action of yours.
+    /// The part of that time that is left; nothing if there is no limit. The handler's requests to other services, here
+    /// or on other nodes, have at most as much, without any action of yours.
     ///
     /// # Example
     /// ```
@@ -125,7 +125,7 @@ impl Call {
     /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }
@@ -133,7 +133,7 @@ impl Call {
     /// The host that it runs on, to find others.
     ///
     /// # Errors
-    /// [`Code::ServiceStopping`] when the host has gone.
+    /// Returns [`Code::ServiceStopping`] when the host has ended.
     pub fn host(&self) -> Result<Host, Fault> {
         self.shared.host().ok_or_else(|| Fault::new(Code::ServiceStopping, "the node is stopping").here())
     }

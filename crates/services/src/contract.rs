@@ -1,8 +1,8 @@
 //! Contracts: a service as its users see it, as data.
 //!
-//! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the types and
-//! hashed, so two builds can tell whether they mean the same without comparing texts. Compatibility itself is decided where it
-//! matters, at each body: fields that have a default may be missing, fields that nobody knows are passed over.
+//! A contract is a name, a version, the type of the state document and the operations. Its schema is derived from the
+//! types and hashed, so two builds can check whether they agree without comparing texts. Compatibility itself is
+//! decided at each body: fields with a default may be missing, unknown fields are ignored.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::operation::Operation;
 use crate::verb::{Kind, Verb};
 
-/// The state document of a kind of service, with the name under which the world knows the kind.
+/// The state document of a kind of service, with the public name of the kind.
 ///
 /// # Example
 /// ```
@@ -35,7 +35,7 @@ use crate::verb::{Kind, Verb};
 /// }
 /// ```
 pub trait Contract: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSchema + 'static {
-    /// A name that nobody else gives to something else, such as `example.org/counter`.
+    /// A unique name, such as `example.org/counter`.
     const NAME: &'static str;
     /// Raise the minor number for changes that old clients need not know, the major one for those that they would get wrong.
     const VERSION: Version;
@@ -127,7 +127,7 @@ pub struct Description {
     pub hash: String,
     /// The JSON schema of the state document.
     pub state: Value,
-    /// The operations by name, beside the fixed ones.
+    /// The operations by name, in addition to the fixed ones.
     pub operations: BTreeMap<String, OperationDescription>,
 }
 

@@ -1,4 +1,4 @@
-//! The directory: which services a host has, itself a service, so that it is asked and watched like any other.
+//! The directory: the services of a host, itself a service, so clients call and watch it like any other.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::lifecycle::Phase;
 use crate::operation::Operation;
 use crate::service::{Concurrent, Exclusive, Service};
 
-/// Where the directory of a host stands.
+/// The path of a host's directory.
 pub const DIRECTORY: &str = "/directory";
 
 /// The services of a host, by path.
@@ -58,11 +58,11 @@ pub struct Record {
     pub contract: String,
     /// The version of that.
     pub version: Version,
-    /// Which life of it.
+    /// The incarnation of the service.
     pub incarnation: u64,
-    /// Where in that life.
+    /// The state within that life.
     pub phase: Phase,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
@@ -86,9 +86,9 @@ pub struct Announce {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Directory, verb = Delete, name = "withdraw", key = path)]
 pub struct Withdraw {
-    /// Where it was.
+    /// Its former path.
     pub path: String,
-    /// Why it is not there, if that was not asked for.
+    /// The reason why it is not there, if it was not ended on request.
     pub fault: Option<Fault>,
 }
 

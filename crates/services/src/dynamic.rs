@@ -30,14 +30,14 @@ use crate::shared::Shared;
 use crate::start::{Form, Starting};
 use crate::verb::{self, Kind, Looks, Verb};
 
-/// Who may run beside a handler.
+/// The handlers that may run beside a handler.
 ///
 /// # Example
 /// See [`Outline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// Nobody who sees the state, also while it waits. Verbs that change the state take no other.
+    /// No handler that sees the state, also while it waits. Verbs that change the state take no other.
     Exclusive,
     /// Others that look at the state.
     Concurrent,
@@ -53,7 +53,7 @@ pub enum Group {
 pub struct OutlinedOperation {
     /// Its effect on the state.
     pub verb: Verb,
-    /// Who may run beside its handler.
+    /// The handlers that may run beside its own.
     pub group: Group,
     /// The JSON schema of its body. Nothing is checked against it here: that is the program's.
     pub body: Value,
@@ -181,7 +181,7 @@ impl JsonSchema for AnyDocument {
 }
 
 impl Contract for AnyDocument {
-    /// Of all of them: which contract one has is in its outline.
+    /// The description of all: an outline says which contract one has.
     const NAME: &'static str = "lehr/dynamic";
     const VERSION: Version = Version::new(1, 0);
 }
@@ -229,10 +229,11 @@ pub trait Program: Send + Sync + 'static {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Handles an operation. The document is as it stands while the handler has it, which its group says; an independent handler has none.
+    /// Handles an operation. The document as the handler has it, depending on its group; an independent handler has
+    /// none.
     ///
     /// A fault says that nothing happened. A change that cannot be kept on disk is undone after this has returned, and
-    /// the next call has the document from before. A program with the state in a form of its own must detect that by
+    /// the next call has the document from before. A program with the state in its own form must detect that by
     /// [`AnyDocument::is`].
     ///
     /// The future is dropped if the request is given up.
@@ -247,7 +248,7 @@ pub trait Program: Send + Sync + 'static {
         call: &'a Call,
     ) -> Pending<'a, Result<Handled, Fault>>;
 
-    /// Ends it, when nothing runs any more. Default: nothing to do.
+    /// Ends it, when nothing runs in it. Default: nothing to do.
     fn stop(&self, _why: Stop) -> Pending<'_, ()> {
         Box::pin(std::future::ready(()))
     }
@@ -289,7 +290,7 @@ impl Service for Dynamic {
     }
 }
 
-/// An operation of a dynamic service on its way, by its verb.
+/// A request for an operation of a dynamic service, by its verb.
 struct Loose<V> {
     name: &'static str,
     body: Value,
@@ -353,7 +354,7 @@ impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
     }
 }
 
-/// As `Independent` is installed, with the program beside it: who has no state has no service to ask for one.
+/// Installed like `Independent`, with the program beside it: without a state there is no service to ask for one.
 fn install_independent<V: Looks>(
     name: &'static str,
     shared: &Arc<Shared>,

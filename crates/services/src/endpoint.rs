@@ -1,4 +1,4 @@
-//! A running service as edges see it: requests as bytes in, answers as bytes out, whatever its types.
+//! A running service as edges see it: requests as bytes in, answers as bytes out, for any types.
 
 use std::convert::Infallible;
 
@@ -78,7 +78,7 @@ impl Endpoint {
         &self.at.shared().description.name
     }
 
-    /// Which life of the service this is.
+    /// The incarnation of the service.
     pub fn incarnation(&self) -> u64 {
         self.at.shared().incarnation
     }
@@ -192,7 +192,7 @@ impl Link for Endpoint {
 /// A subscription on its way.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// Requests about the state as a whole, without its type.
+/// Requests for the state as a whole, without its type.
 pub(crate) trait Encoded: Send + Sync {
     /// The state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;

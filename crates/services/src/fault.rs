@@ -1,6 +1,6 @@
 //! Faults: the reasons why a request failed, in a text for the client and another for the log.
 //!
-//! A fault is an answer. Its code tells the client's options, and its reason is written for the sender of the request.
+//! A fault is an answer. Its code tells the client what to do, and its reason is written for the sender of the request.
 //! Text that only the operator may read (a panic's text, a path, a cause inside) is in the log text, which never leaves
 //! the process.
 
@@ -33,7 +33,7 @@ pub enum Code {
     DuplicateEntry,
     /// Nothing has this name.
     UnknownEntry,
-    /// The body could be read, and its values cannot be meant.
+    /// The body could be read, but its values are invalid.
     InvalidValue,
     /// The state is of another version than the client expects.
     PreconditionFailed,
@@ -55,7 +55,7 @@ pub enum Code {
     ResponseTimeout,
     /// The answer would have to wait for the request itself.
     WouldDeadlock,
-    /// Nothing stands at this path.
+    /// No service has this path.
     UnknownService,
     /// The service at this path is not the one that the reference was made for.
     StaleReference,
@@ -269,7 +269,7 @@ impl Fault {
         self.0.causality.as_deref()
     }
 
-    /// After which time another try makes sense, if the service knows.
+    /// The time after which another try makes sense, if the service knows it.
     ///
     /// # Example
     /// See [`retry_after`](Self::retry_after).

@@ -1,8 +1,8 @@
 //! Subscriptions that survive breaks: they are made again when the service or the way to it comes back.
 //!
 //! A [`Subscription`] ends with its connection. A [`Following`] subscribes again, after pauses that grow. It reports a
-//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, nothing is
-//! said.
+//! break as it is reported to a slow subscriber: first a gap, then the state. If nothing happened meanwhile, no event
+//! follows.
 
 use std::fmt;
 use std::time::Duration;
@@ -20,7 +20,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The longest.
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// The changes of a service for as long as somebody wants them, be it away or not. Dropping it unsubscribes.
+/// The changes of a service for as long as the subscriber wants them, even while the service is away. Dropping it
+/// unsubscribes.
 ///
 /// # Example
 /// ```
@@ -56,7 +57,7 @@ pub struct Following<D: Contract> {
     reference: Reference<D>,
     wishes: Subscribe,
     clock: Clock,
-    /// When it is over, if it ends by itself.
+    /// The time at which it is over, if it ends by itself.
     until: Option<Duration>,
     pause: Duration,
     subscription: Option<Subscription<D>>,
@@ -64,7 +65,7 @@ pub struct Following<D: Contract> {
     last: Option<(u64, u64)>,
     /// The next state is the first of a new subscription.
     is_anew: bool,
-    /// The state behind a gap that has been told.
+    /// The state behind a reported gap.
     seed: Option<State<D>>,
 }
 
@@ -96,8 +97,8 @@ impl<D: Contract> Following<D> {
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// [`End`] when it is over for good. That is if its count or its time is used up, or another has taken its name. It
-    /// is also so if the service can be reached and refuses, even because the path never had a service.
+    /// Returns [`End`] when it is over for good. It ends when its count or its time is used up, or another has taken
+    /// its name. It is also so if the service can be reached and refuses, even because the path never had a service.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         loop {
             if let Some(seed) = self.seed.take() {
@@ -136,7 +137,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// How many changes lie between two states, as far as that can be known.
+    /// The number of changes that lie between two states, as far as that can be known.
     fn missed(&self, (life, version): (u64, u64), (life_now, version_now): (u64, u64)) -> u64 {
         match (self.wishes.is_filtered(), life == life_now) {
             (true, _) => 0,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::fault::{Code, Fault};
 
-/// How a document is written.
+/// The format of a document.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,7 @@ impl Format {
     /// Writes a document.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
+    /// Returns [`Code::OperationFailed`] if the document has no form here: a map whose keys are no strings, in JSON.
     ///
     /// # Example
     /// See [`Format`].
@@ -64,7 +64,7 @@ impl Format {
     /// Reads a document. No bytes at all are read as nothing (`null`, or a structure without fields).
     ///
     /// # Errors
-    /// [`Code::MessageNotSupported`], with the place for JSON.
+    /// Returns [`Code::MessageNotSupported`], with the place for JSON.
     ///
     /// # Example
     /// See [`Format`].
@@ -149,11 +149,11 @@ pub fn in_words(message: &str) -> String {
     }
 }
 
-/// Bytes that a client sent as they are, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)),
-/// in MessagePack: the other fields, `media_type` and `data`.
+/// Bytes that a client sent unchanged, as the document of an operation ([`Operation::RAW`](crate::Operation::RAW)), in
+/// MessagePack: the other fields, `media_type` and `data`.
 ///
 /// # Errors
-/// [`Code::OperationFailed`] if a field has no form in MessagePack.
+/// Returns [`Code::OperationFailed`] if a field has no form in MessagePack.
 ///
 /// # Example
 /// ```

@@ -1,7 +1,7 @@
 //! Turns handlers into branches of an interleave: the steps around a handler, the same for all of them.
 //!
-//! Before it: the version that the client expects, the key under which it may have been done already. After it: the version goes on, the
-//! subscribers hear of the change, the answer is given. A panic is an answer too.
+//! Before it: the version that the client expects, the key under which it may have been done already. After it: the
+//! version rises, the subscribers receive the change, the answer is given. A panic is an answer too.
 
 use std::any::Any;
 use std::fmt;
@@ -102,7 +102,7 @@ impl<S: Service> Handlers<S> {
         Self { registrations: Vec::new(), order: Order::default(), max_concurrent: None, is_permanent: false }
     }
 
-    /// These, if their names can be meant.
+    /// These names, if they are valid.
     ///
     /// # Errors
     /// The faults of the names, a line each.
@@ -141,7 +141,7 @@ impl<S: Service> Handlers<S> {
         self.add::<O>(install_exclusive::<S, O, ByHandler>)
     }
 
-    /// Adds an operation whose handler needs no state and waits for nobody.
+    /// Adds an operation whose handler needs no state and never waits.
     ///
     /// With one of these, the first change that an exclusive handler makes copies the state.
     pub fn independent<O>(&mut self) -> &mut Self
@@ -191,10 +191,10 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// How many concurrent handlers may run at once. Default: any number.
+    /// The largest number of concurrent handlers that may run at once. Default: any number.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     pub fn max_concurrent(&mut self, count: usize) -> &mut Self {
         assert!(count > 0, "a service that may run no concurrent handler would never answer");
         self.max_concurrent = Some(count);
@@ -316,7 +316,7 @@ pub(crate) async fn look<O: Operation>(
     }
 }
 
-/// How an operation changes a service.
+/// The effect of an operation on a service.
 pub(crate) trait Changes<S: Service, O: Operation>: 'static {
     /// The operation as it is handled.
     fn complete(_service: &S, operation: O) -> Result<O, Fault> {
@@ -395,15 +395,15 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     })
 }
 
-/// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or nobody
-/// listens. Who subscribes does so in the concurrent group, so nobody comes while an exclusive handler runs.
+/// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or has no
+/// subscribers. A subscriber joins in the concurrent group, so no subscriber joins while an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
     is_told.then(|| Change::typed(shared.incarnation, name, operation.clone()))
 }
 
-/// An exclusive handler on its way: if it does not come to its end, nobody knows its effect on the state.
+/// An exclusive handler on its way: if it does not finish, its effect on the state is unknown.
 struct Attempt<'a, S: Service> {
     service: &'a mut S,
     revision: &'a mut u64,
@@ -487,7 +487,7 @@ struct Keyed<T: Clone + Send + 'static> {
 }
 
 impl<T: Clone + Send + 'static> Keyed<T> {
-    /// Of a request without a key.
+    /// For a request without a key.
     fn without(operation: &'static str) -> Self {
         Self { operation, key: None, _outcome: std::marker::PhantomData }
     }
@@ -554,7 +554,7 @@ fn answer<T>(call: &Call, reply: Option<Reply<Result<T, Fault>>>, outcome: Resul
     }
 }
 
-/// How a handler ended.
+/// The end of a handler.
 enum Ended<T> {
     Returned(Result<T, Fault>),
     Panicked(String),

@@ -30,7 +30,7 @@ use crate::service::Service;
 use crate::shared::{Counts, StopRequest};
 use crate::start::{Form, supervise};
 
-/// The services of one process. Cheap to clone; when the last clone goes, its services end at once.
+/// The services of one process. Cheap to clone; when the last clone is dropped, its services end at once.
 ///
 /// # Example
 /// The page of the crate has one.
@@ -39,7 +39,7 @@ pub struct Host {
     inner: Arc<Inner>,
 }
 
-/// A host that may have gone.
+/// A host that may have ended.
 #[derive(Clone)]
 pub(crate) struct WeakHost(Weak<Inner>);
 
@@ -79,9 +79,9 @@ struct Inner {
     clock: Clock,
     inspector: Inspector,
     table: Mutex<Table>,
-    /// None as long as it reaches nobody.
+    /// None as long as it reaches no other node.
     reach: Mutex<Option<Reach>>,
-    /// The news for the directory, in order, with those who wait until it has them.
+    /// The news for the directory, in order, with the waiters until it has them.
     news: Port<(News, Reply<()>)>,
     /// Forwards the news.
     _messenger: Mutex<Option<Task<()>>>,
@@ -91,7 +91,7 @@ struct Inner {
 struct Table {
     places: BTreeMap<String, Slot>,
     constructors: BTreeMap<String, (Kind, Constructor)>,
-    /// The tasks to wake when a service is ready or gone.
+    /// The tasks to wake when a service is ready or has ended.
     waiting: Vec<Waker>,
     incarnation: u64,
     /// The directory has heard of itself.
@@ -102,7 +102,7 @@ struct Table {
 /// The service at a path.
 struct Slot {
     what: Occupant,
-    /// When it was started, for ending in the reverse order.
+    /// The time at which it was started, for ending in the reverse order.
     order: u64,
     supervisor: Option<Task<()>>,
 }
@@ -137,9 +137,9 @@ pub(crate) fn random() -> u64 {
 /// See [`Host::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostReport {
-    /// Services that came to their end, in that order.
+    /// Services that have ended, in that order.
     pub stopped: Vec<String>,
-    /// Services that did not within the limit, and were cut off.
+    /// Services that did not end within the limit, and were cut off.
     pub cut_off: Vec<String>,
 }
 
@@ -189,8 +189,8 @@ impl Host {
         &self.inner.clock
     }
 
-    /// Spawns a task on the workers of the host, in a context of its own: it outlives the request that it is started in. Dropping the handle that is
-    /// given back ends it.
+    /// Spawns a task on the workers of the host, in its own context: it outlives the request that it is started in.
+    /// Dropping the handle that is given back ends it.
     ///
     /// # Example
     /// ```
@@ -213,7 +213,7 @@ impl Host {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
 
-    /// Waits until its directory answers, and stands in itself. [`start`](Self::start) does so by itself.
+    /// Waits until its directory answers, and is listed itself. [`start`](Self::start) does so itself.
     ///
     /// # Example
     /// See [`Directory`].
@@ -223,10 +223,10 @@ impl Host {
 
     /// Starts a service and waits until it is ready. `make` is called for each of its lives.
     ///
-    /// Dropped while it waits, the start goes on.
+    /// Dropped while it waits, the start continues.
     ///
     /// # Errors
-    /// [`Code::DuplicateEntry`] if something stands at the path; [`Code::InvalidValue`] if the placement cannot be meant;
+    /// Returns [`Code::DuplicateEntry`] if the path is in use; [`Code::InvalidValue`] if the placement is invalid;
     /// [`Code::StartFailed`] with the reason, and nothing of the service remains.
     pub async fn start<S: Service>(
         &self,
@@ -241,7 +241,7 @@ impl Host {
     /// Its document should be [shared](Contract::IS_SHARED), so that references of its type find it behind a link too.
     ///
     /// # Errors
-    /// As for [`start`](Self::start).
+    /// The same as for [`start`](Self::start).
     ///
     /// # Example
     /// ```
@@ -288,10 +288,10 @@ impl Host {
 
     /// Starts a service whose contract is known only now, and waits until it is ready. It begins with this document, or with the one that was kept.
     ///
-    /// Dropped while it waits, the start goes on.
+    /// Dropped while it waits, the start continues.
     ///
     /// # Errors
-    /// As for [`start`](Self::start).
+    /// The same as for [`start`](Self::start).
     ///
     /// # Example
     /// See [`Outline`].
@@ -374,7 +374,7 @@ impl Host {
     /// Makes a service of a kind that is [registered](Self::register).
     ///
     /// # Errors
-    /// [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
+    /// Returns [`Code::UnknownEntry`] if no kind has this contract; the rest as for [`start`](Self::start).
     pub async fn create(&self, contract: &str, placement: impl Into<Placement>) -> Result<Info, Fault> {
         let placement = placement.into();
         let path = placement.path.clone();
@@ -391,8 +391,9 @@ impl Host {
         self.inner.table.lock().constructors.keys().cloned().collect()
     }
 
-    /// Says how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an address, and
-    /// [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate `lehr-node` has a client that makes links.
+    /// Sets how services of other nodes are reached. From now on a partner may be [bound](Placement::bind) to an
+    /// address, and [`reference`](Self::reference) takes one. `link` is called with the address for each; the crate
+    /// `lehr-node` has a client that makes links.
     ///
     /// # Example
     /// ```
@@ -429,7 +430,8 @@ impl Host {
     /// # Errors
     /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
     /// another contract. One with the same name and major version from another build will do: it is spoken to in bytes.
-    /// [`Code::InvalidValue`] for an address that cannot be meant, or if the host [reaches](Self::reach_by) nobody.
+    /// Returns [`Code::InvalidValue`] for an invalid address, or if the host has no way to [other
+    /// nodes](Self::reach_by).
     pub fn reference<D: Contract>(&self, path: &str) -> Result<Reference<D>, Fault> {
         if is_address(path) {
             return self.link(path).map(Reference::linked);
@@ -444,12 +446,12 @@ impl Host {
     /// The service at a path, for edges.
     ///
     /// # Errors
-    /// As for [`reference`](Self::reference).
+    /// The same as for [`reference`](Self::reference).
     pub fn endpoint(&self, path: &str) -> Result<Endpoint, Fault> {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
 
-    /// The paths that are taken, in order.
+    /// The paths in use, in order.
     pub fn paths(&self) -> Vec<String> {
         self.inner.table.lock().places.keys().cloned().collect()
     }
@@ -457,7 +459,7 @@ impl Host {
     /// The counts of a service.
     ///
     /// # Errors
-    /// As for [`reference`](Self::reference).
+    /// The same as for [`reference`](Self::reference).
     ///
     /// # Example
     /// ```
@@ -481,7 +483,7 @@ impl Host {
         })
     }
 
-    /// Troubles of services at their start, by path: they work, but somebody should look.
+    /// Troubles of services at their start, by path: they work, but need attention.
     ///
     /// # Example
     /// See [`Starting::report`](crate::Starting::report).
@@ -523,7 +525,7 @@ impl Host {
         table.places.get(path).is_some_and(|place| matches!(place.what, Occupant::Ready(_)))
     }
 
-    /// Waits until `found` gives something; asked again whenever a service has become ready.
+    /// Waits until `found` returns something; called again whenever a service has become ready.
     pub(crate) async fn until<T>(&self, mut found: impl FnMut(&Self) -> Option<T>) -> T {
         poll_fn(|polling| {
             // Registered before the look, so that nothing can come in between.
@@ -533,7 +535,7 @@ impl Host {
         .await
     }
 
-    /// The directory has heard of itself: who waits for it may look.
+    /// The directory has received its own entry: waiters may look.
     fn list(&self) {
         let waiting = {
             let mut table = self.inner.table.lock();
@@ -595,7 +597,7 @@ impl Host {
         self.tell(News::Announce(announce)).await;
     }
 
-    /// Tells the directory that a service has gone.
+    /// Tells the directory that a service has ended.
     pub(crate) async fn withdraw(&self, path: &str, fault: Option<Fault>) {
         self.tell(News::Withdraw(Withdraw { path: path.to_owned(), fault })).await;
     }
@@ -658,7 +660,7 @@ impl Host {
         report
     }
 
-    /// Waits until nothing stands at a path.
+    /// Waits until a path is free.
     async fn gone(&self, path: &str) {
         self.until(|host| (!host.inner.table.lock().places.contains_key(path)).then_some(())).await;
     }
@@ -670,7 +672,7 @@ impl Host {
     }
 }
 
-/// Starts the directory and tells it the events, one after the other.
+/// Starts the directory and sends it the events, one after the other.
 async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     let Some(strong) = host.upgrade() else { return };
     // Its own announcement waits in the port until it is ready.

@@ -18,9 +18,9 @@ use crate::verb::Verb;
 /// See [`Reference::lookup`](crate::Reference::lookup).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Info {
-    /// Where it stands on its node.
+    /// Its path on its node.
     pub path: String,
-    /// Which life of it this is.
+    /// Its incarnation.
     pub incarnation: u64,
     /// Its phase in this incarnation, for example starting or ready.
     pub phase: Phase,
@@ -29,18 +29,18 @@ pub struct Info {
     /// Whether only its node may end it, and no client.
     #[serde(default)]
     pub is_permanent: bool,
-    /// How many hear of its changes.
+    /// The number of its subscribers.
     pub subscribers: usize,
     /// Its counts of requests.
     pub counts: Counts,
     /// The requests that wait for it.
     pub waiting: Vec<Waiting>,
-    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but somebody should look.
+    /// Troubles of its start, such as a state that had to be restored from its copy. It works, but needs attention.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
 }
 
-/// How many requests wait for one operation.
+/// The number of requests that wait for one operation.
 ///
 /// # Example
 /// See [`Info`].
@@ -50,7 +50,7 @@ pub struct Waiting {
     pub operation: String,
     /// Its verb.
     pub verb: Verb,
-    /// How many.
+    /// Their number.
     pub requests: usize,
 }
 

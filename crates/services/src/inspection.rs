@@ -1,5 +1,5 @@
-//! The activity of the services of a host: which handlers wait and the reason, the requests behind them, and who hears
-//! of changes.
+//! The activity of the services of a host: the waiting handlers and the reason, the requests behind them, and the
+//! subscribers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::info::{Info, Waiting};
 use crate::lifecycle::Phase;
 use crate::main_port::Local;
 
-/// The view of a host when it was looked at.
+/// The view of a host when it was examined.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -28,13 +28,13 @@ pub struct Inspected {
 /// See [`Host::inspect`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServiceView {
-    /// Where it stands.
+    /// Its path.
     pub path: String,
-    /// Where in its life it is.
+    /// Its state.
     pub phase: Phase,
     /// Its handlers that wait, in the order in which they began to.
     pub running: Vec<Running>,
-    /// How many requests wait for each operation.
+    /// The number of requests that wait for each operation.
     pub waiting: Vec<Waiting>,
     /// The subscribers to its changes.
     pub subscribers: Vec<SubscriberView>,
@@ -50,14 +50,14 @@ pub struct Running {
     pub operation: String,
     /// Its caller, if the request came over an edge.
     pub caller: Option<String>,
-    /// How long ago it first waited, on the host's clock.
+    /// The time since it first waited, on the host's clock.
     pub age: Duration,
     /// Its waits; more than one if it takes the first of several. Empty if it waits for neither an answer of a service,
     /// nor a timer, nor a port that the host [looks at](Host::watch_port). Also if it has just been woken.
     pub waits_for: Vec<String>,
 }
 
-/// One who hears of the changes of a service.
+/// A subscriber to the changes of a service.
 ///
 /// # Example
 /// See [`Host::inspect`].
@@ -67,7 +67,7 @@ pub struct SubscriberView {
     pub name: Option<String>,
     /// Changes that it has not taken.
     pub queued: usize,
-    /// Changes that were given up, and of which it has not been told yet.
+    /// Changes that were given up, and that it has not been notified of yet.
     pub missed: u64,
 }
 

@@ -88,8 +88,9 @@
 //! | requests as bytes, for an edge | [`Endpoint`], [`Link`] |
 //! | services whose contract no type has | [`Outline`], [`Program`], [`Host::start_dynamic`] |
 //!
-//! Deliberately not here: anything of HTTP (crate `lehr-node`). Why things are as they are: `docs/design/services.md`. The way of a
-//! request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler → `publisher.rs`.
+//! Deliberately not here: anything of HTTP (crate `lehr-node`). For the reasons, see `docs/design/services.md`. The way
+//! of a request through the files: `reference.rs` → `main_port.rs` → `handlers.rs` → the author's handler →
+//! `publisher.rs`.
 #![forbid(unsafe_code)]
 
 // The derive of operations names this crate as its users do.

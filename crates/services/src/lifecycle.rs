@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where in its life a service is.
+/// The phase of a service's life.
 ///
 /// # Example
 /// ```
@@ -41,18 +41,18 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Why a service ends.
+/// The reason why a service ends.
 ///
 /// # Example
 /// See [`Service::stop`](crate::Service::stop).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// Somebody sent it a drop.
+    /// A client sent it a drop.
     Dropped,
     /// Its host shuts down.
     Shutdown,
-    /// One of its exclusive handlers panicked, and its restart policy says that it is not to go on.
+    /// One of its exclusive handlers panicked, and its restart policy says that it is not to continue.
     Crashed {
         /// The panic's text.
         message: String,
@@ -77,7 +77,7 @@ pub enum Restart {
     /// most `max` times in a span of `within`. After that it is left down, and its path answers
     /// [`Code::StartFailed`](crate::Code).
     OnPanic {
-        /// How many restarts.
+        /// The number of restarts.
         max: usize,
         /// The span, on the host's clock.
         within: Duration,

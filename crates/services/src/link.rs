@@ -45,9 +45,9 @@ pub struct Message {
     pub verb: Verb,
     /// The operation, in `format`.
     pub body: Vec<u8>,
-    /// How the body is written.
+    /// The format of the body.
     pub format: Format,
-    /// How the answer is to be written.
+    /// The requested format of the answer.
     pub accept: Format,
     /// Its options.
     pub options: Options,
@@ -56,7 +56,7 @@ pub struct Message {
 /// The options of a request, whichever way it goes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options {
-    /// How long the answer is of use.
+    /// The time until the answer is of no more use.
     pub within: Option<Duration>,
     /// Makes sending it again harmless.
     pub key: Option<String>,
@@ -75,11 +75,11 @@ pub struct Options {
 /// An answer as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answered {
-    /// The reply, in the format that was asked for. Shared by all who are sent the same state.
+    /// The reply, in the requested format. Shared by all receivers of the same state.
     pub body: Arc<Vec<u8>>,
     /// The version of the state, if the answer is the state.
     pub version: Option<u64>,
-    /// Which life of the service has answered.
+    /// The incarnation of the service that has answered.
     pub incarnation: u64,
 }
 
@@ -105,18 +105,18 @@ pub enum LinkEvent {
     Seed {
         /// Its version.
         version: u64,
-        /// Which life of the service.
+        /// The incarnation of the service.
         incarnation: u64,
-        /// How the body is written.
+        /// The format of the body.
         format: Format,
-        /// The document, shared by all who are sent it.
+        /// The document, shared by all receivers.
         body: Arc<Vec<u8>>,
     },
     /// A change.
     Change(Arc<Change>),
-    /// So many changes are missing here; the state comes next.
+    /// This many changes are missing here; the state comes next.
     Gap {
-        /// At least so many.
+        /// At least this many.
         missed: u64,
     },
 }

@@ -28,7 +28,7 @@ pub(crate) struct MainPort {
     entries: Vec<Entry>,
 }
 
-/// The result of an encoded request: the reply in the form asked for.
+/// The result of an encoded request: the reply in the requested form.
 pub(crate) type Bytes = Pending<'static, Result<Vec<u8>, Fault>>;
 
 type Invoke =
@@ -71,7 +71,7 @@ impl MainPort {
     }
 }
 
-/// Why a request was not handed over.
+/// The reason why a request was not handed over.
 pub(crate) enum Unsent<O> {
     /// The service ends or has ended; the request is given back.
     Closed(O, Option<Box<Envelope>>),
@@ -149,19 +149,19 @@ pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T,
 pub(crate) enum Ask<D> {
     /// The state.
     Get(Reply<State<D>>),
-    /// The state, and every change after it; if it is one who is there already, from here on again.
+    /// The state, and every change after it; for an existing subscriber, from here on again.
     Subscribe(Arc<Subscriber>, Reply<State<D>>),
 }
 
 /// Looks at the state without a message; nothing if a message has to ask for it.
 type Glance<D> = Arc<dyn Fn() -> Option<State<D>> + Send + Sync>;
 
-/// How the state as a whole is asked for.
+/// The request for the state as a whole.
 pub(crate) struct Whole<D> {
     pub(crate) port: Port<Ask<D>>,
     /// There while the service runs: it holds the state.
     glance: Arc<Mutex<Option<Glance<D>>>>,
-    /// The state as it was written last, for all who are sent it.
+    /// The state as it was written last, for all receivers.
     pub(crate) written: Arc<Written>,
 }
 
@@ -195,7 +195,7 @@ impl<D> Whole<D> {
     }
 }
 
-/// One running service, for those who send to it.
+/// One running service, for its callers.
 pub(crate) struct Local {
     shared: Arc<Shared>,
     main: MainPort,
@@ -230,8 +230,8 @@ impl Local {
         self.is_permanent
     }
 
-    /// Takes no more requests, refuses the waiting ones, and tells subscribers. After a teardown only the last is left
-    /// to do.
+    /// Takes no more requests, refuses the waiting ones, and notifies subscribers. After a teardown only the last is
+    /// left to do.
     pub(crate) fn end(&self) {
         self.main.entries.iter().for_each(|entry| (entry.close)(&*entry.port));
         self.encoded.close();
@@ -245,7 +245,7 @@ impl Local {
         self.document == TypeId::of::<D>()
     }
 
-    /// How many requests wait, by operation.
+    /// The number of waiting requests, by operation.
     pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
         self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
     }
@@ -259,7 +259,7 @@ impl Local {
         self.with_port(operation, |port, operation| ask(port, O::NAME, &self.shared, operation, envelope))
     }
 
-    /// Hands over an operation whose answer nobody wants.
+    /// Hands over an operation without waiting for the answer.
     pub(crate) fn post<O: Operation>(&self, operation: O, envelope: Option<Box<Envelope>>) -> Result<(), Unsent<O>> {
         self.with_port(operation, |port, operation| post(port, &self.shared, operation, envelope))
     }

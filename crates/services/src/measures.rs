@@ -1,6 +1,6 @@
 //! Numbers that a service adds to its node's `/metrics`, such as its jobs by state.
 //!
-//! They are no part of the document: nobody subscribes to them, nothing is kept, and a new process starts from zero.
+//! They are no part of the document: they have no subscribers, are not kept, and start from zero in a new process.
 
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub struct Measure {
 #[derive(Clone, Debug, Default)]
 pub struct Measures(Arc<Mutex<BTreeMap<(Measure, MeasureLabel), f64>>>);
 
-/// The mark that tells the numbers of one measure apart: a name and a value, such as `("state", "running")`.
+/// The mark that distinguishes the numbers of one measure: a name and a value, such as `("state", "running")`.
 pub type MeasureLabel = Option<(&'static str, &'static str)>;
 
 impl Measures {
@@ -54,7 +54,7 @@ impl Measures {
         *self.0.lock().entry((measure, label)).or_default() += value;
     }
 
-    /// All numbers, those of a measure together.
+    /// All numbers, grouped by measure.
     pub fn all(&self) -> Vec<(Measure, MeasureLabel, f64)> {
         self.0.lock().iter().map(|((measure, label), value)| (*measure, *label, *value)).collect()
     }

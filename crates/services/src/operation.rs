@@ -16,7 +16,7 @@ use crate::verb::{self, Kind};
 
 /// A message that a service of some contract can be sent.
 ///
-/// A value moves: between services of one process nothing is copied or encoded, and nobody else sees the receiver's changes.
+/// A value moves: between services of one process nothing is copied or encoded, and only the receiver sees its changes.
 ///
 /// # Example
 /// ```
@@ -114,7 +114,7 @@ pub(crate) struct Envelope {
 /// An operation on its way.
 pub(crate) struct Request<O: Operation> {
     pub(crate) operation: O,
-    /// None if nobody wants to know.
+    /// None if it is not wanted.
     pub(crate) reply: Option<Reply<Result<O::Reply, Fault>>>,
     pub(crate) envelope: Option<Box<Envelope>>,
 }

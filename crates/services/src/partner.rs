@@ -14,13 +14,13 @@ use crate::link::{Link, Options};
 use crate::placement::{Placement, is_address};
 use crate::service::Service;
 
-/// How long it takes until a partner on another node that is not there is looked for again; doubled each time, up to the second.
+/// The wait before the host looks again for a missing partner on another node; doubled each time, up to the second.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(2));
 
-/// The partners that a service needs, each with a name of its own; see [`Service::partners`](crate::Service::partners).
+/// The partners that a service needs, each with its own name; see [`Service::partners`](crate::Service::partners).
 ///
-/// A binding of the placement goes before this setting, and may name a service of another node. A partner is found
-/// again after it has been restarted, or when its node comes back. While it is away, requests to it fail with
+/// A binding of the placement overrides this setting, and may name a service of another node. A partner is found again
+/// after it has been restarted, or when its node comes back. While it is away, requests to it fail with
 /// [`Code::Unavailable`](crate::Code).
 ///
 /// # Example
@@ -84,14 +84,14 @@ impl fmt::Debug for Need {
     }
 }
 
-/// Where a partner comes from.
+/// The origin of a partner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policy {
     /// One that is there; of several the one whose path comes first.
     Existing,
     /// One that is there, or else a new one.
     ExistingOrCreate,
-    /// Always a new one, of its own.
+    /// Always a new one for this service.
     Create,
     /// The one that the placement names.
     Bound,
@@ -134,7 +134,7 @@ impl Need {
     }
 }
 
-/// Where a partner stands.
+/// The address of a partner.
 #[derive(Clone, Debug)]
 pub(crate) enum Found {
     /// At a path of this host.
@@ -143,7 +143,7 @@ pub(crate) enum Found {
     There(Arc<dyn Link>),
 }
 
-/// Where each of its partners stands.
+/// The address of each of its partners.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -259,7 +259,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Whether a service that is not there now may be there later.
+/// Whether a service that does not exist now may exist later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Restart;
 
-/// How many requests of one operation may wait.
+/// The largest number of requests of one operation that may wait.
 const QUEUE: usize = 1024;
 
-/// How long partners are looked for.
+/// The time for which partners are looked for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A path, and how the service there is run.
@@ -63,7 +63,8 @@ impl Placement {
         &self.path
     }
 
-    /// How many requests of each operation may wait; one more is refused with [`Code::QueuingLimitExceeded`]. Default: 1024.
+    /// The largest number of requests of each operation that may wait; one more is refused with
+    /// [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
@@ -75,8 +76,8 @@ impl Placement {
         self
     }
 
-    /// Which service stands for one of its partners; goes before the author's choice. A path, or the address of a service of another node, such as
-    /// `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
+    /// The service for one of its partners; overrides the author's choice. A path, or the address of a service of
+    /// another node, such as `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
     ///
     /// # Example
     /// ```
@@ -90,7 +91,7 @@ impl Placement {
         self
     }
 
-    /// How long its partners are looked for, on the host's clock. Default: 10 seconds.
+    /// The time for which its partners are looked for, on the host's clock. Default: 10 seconds.
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
@@ -98,8 +99,8 @@ impl Placement {
 
     /// Keeps its document in this file: read when a life begins, if it is there, and written after each change.
     ///
-    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A change that cannot be
-    /// written, panics or is cancelled is taken back. Default: the document is not kept.
+    /// A change is answered when it is on disk, so that an acknowledged change is there after a crash of the machine. A
+    /// change that cannot be written, panics or is cancelled is undone. Default: the document is not kept.
     ///
     /// Cost, for each change: a copy of the document, its form in JSON, and two synchronisations of the disk. No other
     /// handler sees the state meanwhile.
@@ -163,15 +164,15 @@ impl Placement {
         self
     }
 
-    /// The cores that it is to have, for those who make it.
+    /// The cores that it should have, for its maker.
     pub fn own_cores(&self) -> &[usize] {
         &self.cores
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with everything that cannot.
+    /// Returns [`Code::InvalidValue`], with all invalid values.
     pub fn check(&self) -> Result<(), Fault> {
         let mut faults = Vec::new();
         let mut wrong = |what: String, at: &str| {

@@ -1,5 +1,5 @@
-//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one costs nobody else
-//! anything.
+//! The subscribers to the changes of one service: a bounded queue for each, so that a slow one does not delay the
+//! others.
 //!
 //! A change is published while its handler still has the state to itself, so that the order of changes is that of their
 //! versions. A subscriber registers in the concurrent group, where no change happens. So between its snapshot and its
@@ -94,7 +94,7 @@ impl Change {
         Arc::new(self)
     }
 
-    /// Which life of the service it happened in.
+    /// The incarnation of the service in which it happened.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -122,8 +122,8 @@ impl Change {
     /// The operation, if it is an `O`.
     ///
     /// # Errors
-    /// [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from another
-    /// process in a form that is no `O`.
+    /// Returns [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from
+    /// another process in a form that is no `O`.
     ///
     /// # Example
     /// See [`Subscription`](crate::Subscription).
@@ -145,7 +145,7 @@ impl Change {
     /// The operation as bytes, for edges. Written once for all who ask.
     ///
     /// # Errors
-    /// If it has no such form, or came from another process in the other one and is no document.
+    /// Fails if it has no such form, or came from another process in the other one and is no document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).
@@ -167,16 +167,16 @@ impl Change {
 #[derive(Debug, Default)]
 pub(crate) struct Publisher {
     subscribers: Mutex<Vec<Arc<Subscriber>>>,
-    /// How many they are, for [`is_watched`](Self::is_watched); set under their lock.
+    /// The number of subscribers, for [`is_watched`](Self::is_watched); set under their lock.
     watching: Count,
 }
 
 impl Publisher {
-    /// Whether anybody hears of changes. Asked by exclusive handlers, before each change.
+    /// Whether there is a subscriber to changes. Asked by exclusive handlers, before each change.
     ///
     /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
-    /// interleave has ended that, under its own lock, before it started this one. One that leaves meanwhile may still
-    /// be counted, and then gets nothing.
+    /// interleave has ended that, under its own lock, before it started this one. A subscriber that leaves in between
+    /// may still be counted, and then gets nothing.
     pub(crate) fn is_watched(&self) -> bool {
         self.watching.get() > 0
     }
@@ -193,7 +193,7 @@ impl Publisher {
         result
     }
 
-    /// How each of them stands.
+    /// The state of each of them.
     pub(crate) fn views(&self) -> Vec<SubscriberView> {
         let subscribers = self.subscribers.lock().clone();
         let view = |subscriber: &Arc<Subscriber>| {
@@ -255,7 +255,7 @@ struct Step {
     goes_on: bool,
 }
 
-/// One who hears of changes, with the changes that it has not heard yet.
+/// A subscriber, with the changes that it has not received yet.
 #[derive(Debug)]
 pub(crate) struct Subscriber {
     name: Option<String>,
@@ -271,7 +271,7 @@ struct Queue {
     changes: VecDeque<Arc<Change>>,
     /// Changes that were given up; while any, nothing is queued.
     missed: u64,
-    /// How many more it wants.
+    /// The number of changes that it still wants.
     remaining: Option<u64>,
     has_begun: bool,
     end: Option<End>,
@@ -281,7 +281,7 @@ struct Queue {
 /// The next event for a subscriber.
 pub(crate) enum Next {
     Change(Arc<Change>),
-    /// So many were given up; nothing comes until [`Subscriber::resume`].
+    /// This many were given up; nothing comes until [`Subscriber::resume`].
     Gap(u64),
     End(End),
     Nothing,

@@ -77,12 +77,12 @@ impl<D> State<D> {
         Self { held: Arc::new(Owned(document)), version, incarnation }
     }
 
-    /// How many changes the service has made in this life.
+    /// The number of changes that the service has made in this life.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// Which life of the service it is of.
+    /// The incarnation of the service that it belongs to.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -214,7 +214,7 @@ impl<D: Contract> Reference<D> {
     /// [`Code::StaleReference`]; without this, a reference finds the new one.
     ///
     /// # Errors
-    /// If the service cannot be asked which life it is in.
+    /// Fails if the service cannot be asked which life it is in.
     pub async fn pinned(self) -> Result<Self, Fault> {
         let incarnation = match &self.target {
             Target::Local(at, _) => at.shared().incarnation,
@@ -258,10 +258,10 @@ impl<D: Contract> Reference<D> {
         }
     }
 
-    /// Sends an operation now; await its answer when you like. So many can be on their way at once, in order.
+    /// Sends an operation now; await its answer when you like. This many can be on their way at once, in order.
     ///
-    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the answer is first polled. An answer that is dropped is given up; a request that has been
-    /// sent is done all the same.
+    /// In this process it is sent in the call. Over a link, and with [`within`](Self::within), it is sent when the
+    /// answer is first polled. A dropped answer is given up; a request that has been sent is carried out all the same.
     ///
     /// # Errors
     /// Awaiting it gives those of [`call`](Self::call).
@@ -307,16 +307,15 @@ impl<D: Contract> Reference<D> {
         Asked(On::Call(Box::pin(async move { reference.call(operation).await })))
     }
 
-    /// Sends an operation whose answer nobody wants, and returns when the service has taken it.
+    /// Sends an operation without waiting for its answer, and returns when the service has accepted it.
     ///
-    /// Its outcome is counted and reported to subscribers, and to nobody else. Over a link this waits for the answer,
-    /// because only that shows that a request has arrived. A fault of the service is one of this call. Sent when first
-    /// polled.
+    /// Its outcome is counted and reported to subscribers only. Over a link this waits for the answer, because only
+    /// that shows that a request has arrived. A fault of the service is one of this call. Sent when first polled.
     ///
     /// Cost, in this process: a post. Nothing is allocated.
     ///
     /// # Errors
-    /// Why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
+    /// The reason why it could not be sent; [`Code::QueuingLimitExceeded`] if as many wait as may.
     ///
     /// # Example
     /// See [`ask`](Self::ask).
@@ -380,7 +379,7 @@ impl<D: Contract> Reference<D> {
         if found.is_of::<D>() { Ok(found) } else { Err(other_contract::<D>(found.shared())) }
     }
 
-    /// For a partner, a service that is not there is away for a time.
+    /// For a partner, a missing service is away for a time.
     fn absent(&self, fault: Fault) -> Fault {
         if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
             return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();
@@ -391,7 +390,8 @@ impl<D: Contract> Reference<D> {
     /// The service at the other end, if it is of this contract: for documents that many contracts [share](Contract::IS_SHARED).
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if it is of another one. If it is not in this process, that is the answer to its requests.
+    /// Returns [`Code::ContractMismatch`] if it is of another one. Fails if it is not in this process, that is the
+    /// answer to its requests.
     ///
     /// # Example
     /// See [`Host::start_as`](crate::Host::start_as).
@@ -465,7 +465,7 @@ impl<D: Contract> Reference<D> {
     /// The whole state.
     ///
     /// # Errors
-    /// Why the service could not be asked.
+    /// The reason why the service could not be asked.
     ///
     /// # Example
     /// ```
@@ -534,7 +534,7 @@ impl<D: Contract> Reference<D> {
     /// A description of the service: contract, path, operations, phase.
     ///
     /// # Errors
-    /// Why it could not be asked.
+    /// The reason why it could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         match &self.target {
             Target::Local(at, host) => {
@@ -555,7 +555,7 @@ impl<D: Contract> Reference<D> {
     /// Subscribes to the changes of the service; its state comes first.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the wishes cannot be meant, or why the service could not be asked.
+    /// Returns [`Code::InvalidValue`] if the wishes are invalid, or why the service could not be asked.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -605,7 +605,7 @@ impl<D: Contract> Reference<D> {
     /// Not to be waited for in a handler of the service itself, whose end it would wait for.
     ///
     /// # Errors
-    /// [`Code::ActionNotSupported`] if only the host may end it.
+    /// Returns [`Code::ActionNotSupported`] if only the host may end it.
     ///
     /// # Example
     /// See [`Subscription`].
@@ -625,16 +625,16 @@ impl<D: Contract> Reference<D> {
     }
 }
 
-/// The reason of a handler's wait that asks another service.
+/// The reason why a handler waits that has asked another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }
 
-/// The answer of an operation that is on its way; see [`Reference::ask`].
+/// The answer of an operation that is being sent; see [`Reference::ask`].
 #[must_use = "an answer that is not awaited is given up, and over a link nothing is sent"]
 pub struct Asked<T>(On<T>);
 
-/// How it is on its way.
+/// The state of a request on its way.
 enum On<T> {
     Answer(Answer<Result<T, Fault>>),
     Call(Pending<'static, Result<T, Fault>>),
@@ -663,7 +663,7 @@ impl<T> Future for Asked<T> {
     }
 }
 
-/// Why an operation was not moved into a main port.
+/// The reason why an operation was not moved into a main port.
 enum NotSent<O> {
     /// It is of another build, and may be understood as bytes.
     Foreign(O),
@@ -680,7 +680,7 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
 }
 
-/// The fault of a reference to a service that is there no more.
+/// The fault of a reference to a service that no longer exists.
 pub(crate) fn stale(path: &str) -> Fault {
     let reason = format!("{path} has been started anew since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
@@ -695,7 +695,7 @@ fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     }
 }
 
-/// Cancels a context when it is dropped: nobody waits any more for the work in it.
+/// Cancels a context when it is dropped: the result of its work is no longer wanted.
 pub(crate) struct Cancels(pub(crate) Context);
 
 impl Drop for Cancels {

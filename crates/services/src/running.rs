@@ -1,9 +1,9 @@
-//! The running handlers of a service, since when they run, and the things that they wait for. Read it to see why
+//! The running handlers of a service, their starting times, and the things that they wait for. Read it to see why
 //! something is stuck.
 //!
 //! A handler that does not wait is never noted. It is at its end after its first poll, and costs two stores to a
-//! thread's own word. One that waits is noted at its first wait, with the task that it runs in, and names its reason
-//! at each. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
+//! thread's own word. A waiting handler is noted at its first wait, with the task that it runs in, and names its reason
+//! at each wait. An answer of another service says so itself (`waiting_for`). The runtime's inspector knows a wait at a
 //! port or a timer, by the task.
 //!
 //! This does not see a handler that computes, or blocks its thread, within its first poll. The queue behind it is seen,
@@ -62,7 +62,7 @@ impl Handling {
     }
 }
 
-/// An entry that goes when its handler does.
+/// An entry that disappears with its handler.
 struct Noted {
     shared: Arc<Shared>,
     number: u64,
@@ -117,8 +117,8 @@ impl Drop for Polled {
     }
 }
 
-/// How much is left of the time of the request whose handler is being polled. A handler runs on the workers of its
-/// host, and so by its clock; elsewhere nobody knows by which clock a deadline was set.
+/// The time left of the request whose handler is being polled. A handler runs on the workers of its host, and so by its
+/// clock; elsewhere it is unknown by which clock a deadline was set.
 pub(crate) fn time_left() -> Option<Duration> {
     if !IS_HANDLING.get() {
         return None;

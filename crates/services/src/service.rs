@@ -22,7 +22,7 @@ use crate::start::Starting;
 
 /// A kind of service: its state document and whatever else its handlers need.
 ///
-/// It is `Clone` because a handler that changes the state while an older snapshot is still looked at changes a copy. Keep large
+/// It is `Clone` because a handler that changes the state while an older snapshot is in use changes a copy. Keep large
 /// parts behind an `Arc`, and resources (handles, references to partners) beside the document: cloning those is cheap.
 ///
 /// # Example
@@ -118,7 +118,7 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
     /// The operation as it is handled and as subscribers get it. A service can fill in fields here that a client has
-    /// left out. Default: as it came.
+    /// left out. Default: unchanged.
     ///
     /// # Errors
     /// The fault is the answer; nothing is handled.

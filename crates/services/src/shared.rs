@@ -17,7 +17,7 @@ use crate::publisher::Publisher;
 use crate::running::Handling;
 use crate::store::Store;
 
-/// How many keys of requests a service remembers; the oldest go first.
+/// The number of request keys that a service remembers; the oldest go first.
 const KEYS_MAX: usize = 4096;
 
 /// See the module's page.
@@ -33,7 +33,7 @@ pub(crate) struct Shared {
     pub(crate) host: WeakHost,
     /// Its handlers that wait.
     pub(crate) handling: Handling,
-    /// Troubles of its start, with their repair: it works, but somebody should look.
+    /// Troubles of its start, with their repair: it works, but an operator should look.
     reports: Mutex<Vec<String>>,
     phase: Mutex<Phase>,
     keys: Mutex<Keys>,
@@ -92,7 +92,7 @@ struct Keys {
     order: VecDeque<Name>,
 }
 
-/// How a request with a key stands.
+/// The state of a request with a key.
 pub(crate) enum Remembered<T> {
     /// It is new, and now noted as being done.
     New,

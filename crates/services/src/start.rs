@@ -44,7 +44,7 @@ pub struct Starting {
 /// See [`Starting::report`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// An empty document, which is gone with the process.
+    /// An empty document, which is lost with the process.
     Volatile,
     /// An empty document, which will be kept on disk: nothing was there.
     New,
@@ -65,7 +65,7 @@ impl fmt::Debug for Starting {
 }
 
 impl Starting {
-    /// Where it will stand.
+    /// The path that it will have.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -78,7 +78,7 @@ impl Starting {
     /// The configuration of its placement; `None` if that has none.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if the configuration is something else.
+    /// Returns [`Code::InvalidValue`] if the configuration is something else.
     ///
     /// # Example
     /// See [`Placement::configuration`].
@@ -102,8 +102,8 @@ impl Starting {
         self.beginning
     }
 
-    /// Reports something that was wrong and has been dealt with, such as files of which nobody knew. The service
-    /// starts; the directory, `/ready` and the log show the text for as long as it lives.
+    /// Reports something that was wrong and has been dealt with, such as unknown files. The service starts; the
+    /// directory, `/ready` and the log show the text for as long as it lives.
     ///
     /// # Example
     /// ```
@@ -132,7 +132,7 @@ impl Starting {
     /// here.
     ///
     /// # Errors
-    /// [`Code::ContractMismatch`] if `D` is not its document.
+    /// Returns [`Code::ContractMismatch`] if `D` is not its document.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host.reference(&self.path)
     }
@@ -140,8 +140,8 @@ impl Starting {
     /// A partner that the service cannot be without.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that has
-    /// another contract.
+    /// Returns [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that
+    /// has another contract.
     pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
         let found = self.find_partner(name)?;
         found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} is not there", self.path)))
@@ -150,7 +150,7 @@ impl Starting {
     /// A partner that may be missing.
     ///
     /// # Errors
-    /// As for [`partner`](Self::partner).
+    /// The same as for [`partner`](Self::partner).
     pub fn find_partner<D: Contract>(&self, name: &str) -> Result<Option<Reference<D>>, Fault> {
         let declared = self.partners.iter().find(|(need, _)| need.name == name);
         let Some((need, found)) = declared else {
@@ -286,7 +286,7 @@ impl Drop for Own {
     }
 }
 
-/// Where the handlers of a service run.
+/// The dispatcher of a service's handlers.
 fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Result<Handle, Fault> {
     let cores = &placement.cores;
     if cores.is_empty() {

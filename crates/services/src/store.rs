@@ -5,8 +5,8 @@
 //! to the old state or to the new one. A checksum tells a file that is neither.
 //!
 //! Beside the file stands a copy with the same bytes, `NAME.copy`. It is written first and not synchronised, so that it costs little. If the file is damaged
-//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it never goes on without the changes that it
-//! had acknowledged, and it removes nothing.
+//! or gone, the copy takes its place, and the service reports that. If both are damaged, the service does not start: it
+//! never continues without the changes that it had acknowledged, and it removes nothing.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -72,7 +72,7 @@ impl Files for Disk {
     }
 }
 
-/// Where the state of one service is kept.
+/// The file with the state of one service.
 pub(crate) struct Store {
     path: PathBuf,
     /// The owner of the state.
@@ -98,7 +98,7 @@ impl Store {
         Self { path, contract: contract.to_owned(), version, files: Box::new(Disk) }
     }
 
-    /// Writes a state. When this returns without a fault, the file has it, whatever happens later.
+    /// Writes a state. When this returns without a fault, the state survives a crash.
     ///
     /// # Errors
     /// [`Code::InsufficientResources`]; the file is unchanged, unless the fault is that of the last step.
@@ -149,9 +149,9 @@ impl Store {
     /// If the file is damaged or gone and its copy is whole, the copy takes its place; a damaged file is kept under another name.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. Also if it is
-    /// damaged and there is no whole copy. Then nothing is changed, so that every later start is refused too, until
-    /// somebody restores the file.
+    /// Returns [`Code::StartFailed`] if the file cannot be read, or is of another contract or of a newer version. Also
+    /// if it is damaged and there is no whole copy. Then nothing is changed, so that every later start is refused too,
+    /// until an operator restores the file.
     pub(crate) fn load<D: Contract>(&self) -> Result<Option<Loaded<D>>, Fault> {
         let shown = self.path.display();
         let damage = match self.read(&self.path)? {
@@ -304,7 +304,7 @@ mod tests {
         const VERSION: Version = Version::new(1, 2);
     }
 
-    /// Stops after so many steps, and in the middle of a write.
+    /// Stops after this many steps, and in the middle of a write.
     struct Stopping {
         steps: Arc<Mutex<usize>>,
     }

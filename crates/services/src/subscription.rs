@@ -16,20 +16,20 @@ use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
 
-/// How many changes wait for a subscriber that says nothing else.
+/// The number of changes that wait for a subscriber that says nothing else.
 const CAPACITY: usize = 256;
 
-/// How many changes may wait at most.
+/// The largest number of changes that may wait.
 const CAPACITY_MAX: usize = 65_536;
 
-/// How a subscriber is handled that has not taken so many changes.
+/// How a subscriber is handled that has not taken this many changes.
 ///
 /// # Example
 /// See [`Subscribe`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slow {
-    /// They are given up. The subscriber learns how many, and gets the state again.
+    /// They are given up. The subscriber learns the number, and gets the state again.
     #[default]
     Reseed,
     /// A newer change with the same operation and key takes the place of the older one; then as [`Slow::Reseed`].
@@ -85,7 +85,7 @@ impl Subscribe {
         self
     }
 
-    /// How many changes may wait for the subscriber. Default: 256.
+    /// The largest number of changes that may wait for the subscriber. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
@@ -97,7 +97,7 @@ impl Subscribe {
         self
     }
 
-    /// Ends after so many changes. Default: never.
+    /// Ends after this many changes. Default: never.
     pub fn count(mut self, changes: u64) -> Self {
         self.count = Some(changes);
         self
@@ -109,7 +109,7 @@ impl Subscribe {
         self
     }
 
-    /// After which time it ends by itself.
+    /// The time after which it ends by itself.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
@@ -119,15 +119,15 @@ impl Subscribe {
         !self.operations.is_empty() || !self.keys.is_empty() || self.pattern.is_some()
     }
 
-    /// One less is wanted: for a subscription that goes on where this one was. The last one has ended it.
+    /// One less is wanted: for a subscription that continues where this one was. The last one has ended it.
     pub(crate) fn heard_one(&mut self) {
         self.count = self.count.map(|count| count.saturating_sub(1).max(1));
     }
 
-    /// Whether it can be meant.
+    /// Whether it is valid.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every field that cannot.
+    /// Returns [`Code::InvalidValue`], with every field that cannot.
     pub fn check(&self) -> Result<(), Fault> {
         self.filter().map(|_| ())
     }
@@ -160,7 +160,7 @@ impl Subscribe {
     }
 }
 
-/// Which changes a subscriber hears of.
+/// The changes that a subscriber receives.
 #[derive(Debug, Default)]
 pub(crate) struct Filter {
     operations: Vec<String>,
@@ -181,7 +181,7 @@ impl Filter {
     }
 }
 
-/// Why a subscription is over.
+/// The reason why a subscription is over.
 ///
 /// # Example
 /// See [`Subscription`].
@@ -197,7 +197,7 @@ pub enum End {
     Replaced,
     /// It did not take its changes, and wanted to be ended then.
     TooSlow {
-        /// How many it has not heard of.
+        /// The number of changes that it has not heard of.
         missed: u64,
     },
     /// The service has ended.
@@ -231,9 +231,9 @@ pub enum Event<D> {
     Seed(State<D>),
     /// A change; its version is one more than that of the event before, unless there is a filter.
     Change(Arc<Change>),
-    /// So many changes are missing here. The state comes next.
+    /// This many changes are missing here. The state comes next.
     Gap {
-        /// At least so many.
+        /// At least this many.
         missed: u64,
     },
 }
@@ -302,7 +302,7 @@ impl<D: Contract> Subscription<D> {
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
     /// # Errors
-    /// [`End`] when it is over, again at every later call.
+    /// Returns [`End`] when it is over, again at every later call.
     pub async fn next(&mut self) -> Result<Event<D>, End> {
         match &mut self.source {
             Source::Remote(events) => match events.next().await? {
@@ -347,9 +347,9 @@ impl<D: Contract> Drop for Subscription<D> {
     }
 }
 
-/// Why there is no change.
+/// The reason why there is no change.
 pub(crate) enum Over {
-    /// So many were given up.
+    /// This many were given up.
     Gap(u64),
     /// There will be none.
     End(End),

@@ -1,4 +1,4 @@
-//! The state as bytes, kept for as long as somebody is being sent them: a hundred slow readers share one copy.
+//! The state as bytes, kept while it is being sent to a client: a hundred slow readers share one copy.
 
 use lehr_sync::{Arc, Mutex, Weak};
 
@@ -16,7 +16,7 @@ pub(crate) struct Written {
 struct Last {
     /// The life and the version of the state.
     of: (u64, u64),
-    /// Weak: when nobody is being sent it, it costs no memory.
+    /// Weak: it costs no memory when it is not being sent.
     body: Weak<Vec<u8>>,
 }
 

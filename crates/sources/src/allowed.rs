@@ -1,7 +1,7 @@
 //! The hosts that may be asked for data: those that the operator lists, at addresses outside private networks.
 //!
 //! A service that fetches any address is a way into the network that it runs in. So only listed hosts are allowed. A
-//! name is looked up here, and the connection goes to the very address that was checked. Every redirection is checked
+//! name is looked up here, and the connection uses the very address that was checked. Every redirection is checked
 //! again.
 
 use std::fmt;
@@ -85,7 +85,7 @@ impl Allowed {
     /// These hosts: `name` (ports 80 and 443), `name:port`, `.name` for all names below it.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`], with every entry that is none of these.
+    /// Returns [`Code::InvalidValue`], with every entry that is none of these.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -125,10 +125,11 @@ impl Allowed {
         self
     }
 
-    /// Whether this address may be asked, as far as that can be said before its name is looked up.
+    /// Whether this address is allowed, as far as that is known before its name is looked up.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not listed.
+    /// Returns [`Code::InvalidValue`] if it is no address of HTTP; [`Code::PermissionDenied`] if its host is not
+    /// listed.
     ///
     /// # Example
     /// See [`Allowed`].
@@ -169,7 +170,7 @@ impl Allowed {
         Err(Fault::new(Code::PermissionDenied, reason))
     }
 
-    /// The addresses of a name that may be connected to.
+    /// The addresses of a name to which connections are allowed.
     pub(crate) fn reachable(
         &self,
         host: &str,

@@ -1,4 +1,5 @@
-//! Files from elsewhere: asked for by address, brought in pieces that survive broken connections, checked, and only then there.
+//! Files from elsewhere: requested by address, fetched in pieces that survive broken connections, checked, and only
+//! then available.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -19,22 +20,22 @@ use sha2::{Digest, Sha256};
 
 use crate::transfer::{Getter, TransferRequest};
 
-/// Where the service for files from elsewhere stands.
+/// The path of the service for files from elsewhere.
 pub const FETCH: &str = "/fetch";
 
-/// How many transfers run at once.
+/// The number of transfers that run at once.
 const RUNNING_MAX: usize = 8;
 
-/// How many transfers are remembered.
+/// The number of transfers that are remembered.
 const TRANSFERS_MAX: usize = 10_000;
 
 /// After how many bytes the state says how far a transfer is.
 const PROGRESS_BYTES: u64 = 4 << 20;
 
-/// The beginning of the names of files that are not whole. No name may begin so.
+/// The beginning of the names of files that are not whole. No name may begin in this way.
 const PARTIAL: &str = ".partial-";
 
-/// The files that were asked for, by name.
+/// The files that were requested, by name.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -44,19 +45,19 @@ pub struct Fetched {
     pub files: BTreeMap<String, Transfer>,
 }
 
-/// A file, brought or being brought.
+/// A file, complete or in transfer.
 ///
 /// # Example
 /// See [`Fetch`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Transfer {
-    /// Where it is from.
+    /// Its source.
     pub url: String,
-    /// How it stands.
+    /// Its state.
     pub stage: Stage,
-    /// How many bytes have come.
+    /// The number of bytes that have arrived.
     pub bytes: u64,
-    /// How many there are, as far as the host has said.
+    /// The number of them, as far as the host has said.
     pub bytes_all: Option<u64>,
     /// Its SHA-256 in hexadecimal, when it is there.
     pub sha256: Option<String>,
@@ -66,13 +67,13 @@ pub struct Transfer {
     /// The host's mark of the version that the bytes are of, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
-    /// How often the transfer was taken up again.
+    /// The number of times the transfer was taken up again.
     pub resumed: u32,
-    /// Why it is not there.
+    /// The reason why it is not there.
     pub fault: Option<Fault>,
 }
 
-/// How a transfer stands.
+/// The state of a transfer.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -94,7 +95,7 @@ impl Contract for Fetched {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Begins to bring a file; its progress is in the state. One that failed or was given up may be asked for again.
+/// Begins to fetch a file; its progress is in the state. One that failed or was given up may be requested again.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -103,7 +104,7 @@ impl Contract for Fetched {
 pub struct Get {
     /// The file's name here: letters, digits, `.`, `_` and `-`, not beginning with `.`.
     pub name: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
     /// The SHA-256 that it must have, in hexadecimal.
     #[serde(default)]
@@ -132,7 +133,7 @@ pub struct Remove {
     pub name: String,
 }
 
-/// How far a transfer is. Sent by the service to itself.
+/// The progress of a transfer. Sent by the service to itself.
 ///
 /// # Example
 /// See [`Fetch`].
@@ -178,12 +179,12 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Brings files into this folder, which is made if it is not there. Files that are there already are not looked at,
-    /// except those that an earlier process left incomplete. A service whose document is kept
+    /// Brings files into this folder, which is made if it does not exist. Files that are there already are not looked
+    /// at, except those that an earlier process left incomplete. A service whose document is kept
     /// ([`Placement::keep`](lehr_services::Placement::keep)) resumes them; any other removes them when it starts.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if the folder cannot be made.
+    /// Returns [`Code::InsufficientResources`] if the folder cannot be made.
     ///
     /// # Example
     /// See [`Fetch`].
@@ -193,7 +194,7 @@ impl Fetch {
         Ok(Self { fetched: Fetched::default(), getter, folder, is_kept: false, running: Arc::default() })
     }
 
-    /// Brings a file, from where it is.
+    /// Fetches a file from its source.
     fn begin(&self, name: &str, transfer: &Transfer, own: Reference<Fetched>, host: &Host) {
         let bringing = Bringing {
             own,
@@ -402,7 +403,7 @@ struct Bringing {
     partial: PathBuf,
     is_kept: bool,
     transfer: Transfer,
-    /// How many bytes the state says have come.
+    /// The number of bytes that have arrived, by the state.
     told: u64,
 }
 
@@ -413,7 +414,7 @@ struct Growing {
 }
 
 impl Growing {
-    /// A file with its first `bytes` bytes; nothing if it has not so many.
+    /// A file with its first `bytes` bytes; nothing if it has not this many.
     fn open(partial: &Path, bytes: u64) -> io::Result<Option<Self>> {
         let mut file = OpenOptions::new().create(true).truncate(false).read(true).write(true).open(partial)?;
         if file.metadata()?.len() < bytes {
@@ -439,7 +440,7 @@ impl Growing {
     }
 }
 
-/// Why one try has ended.
+/// The reason why one try has ended.
 enum Broken {
     /// Another may bring the rest.
     Again(Fault),
@@ -477,7 +478,7 @@ impl Bringing {
         Ok(())
     }
 
-    /// The file as far as it is. Without a mark nobody knows whether the rest would fit.
+    /// The file as far as it is. Without a mark it is unknown whether the rest would fit.
     fn open(&mut self) -> Result<Growing, Fault> {
         let bytes = if self.transfer.mark.is_some() { self.transfer.bytes } else { 0 };
         let open = || -> io::Result<(Growing, u64)> {

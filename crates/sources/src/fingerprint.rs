@@ -1,6 +1,6 @@
 //! PubChem's substructure fingerprints: 881 yes-or-no questions about a compound, packed as text.
 
-/// How many questions there are.
+/// The number of questions.
 pub const FINGERPRINT_BITS: usize = 881;
 
 /// The length that stands before the bits, in bytes.

@@ -1,9 +1,9 @@
 //! Data from elsewhere, as services of a node: [`Fetch`] brings files over HTTP, [`PubChem`] asks the chemical database
 //! of that name.
 //!
-//! Only hosts that the operator has allowed are asked. [`Allowed`] lists them, and addresses of private networks are
-//! refused unless a host is listed with them. A file is whole or not there: a file has its final name only
-//! when its length and checksum are right.
+//! Only hosts that the operator has allowed are contacted. [`Allowed`] lists them, and addresses of private networks
+//! are refused unless a host is listed with them. A file is whole or not there: a file has its final name only when its
+//! length and checksum are right.
 //!
 //! | wanted | found |
 //! | --- | --- |
@@ -12,8 +12,8 @@
 //! | properties and fingerprints of compounds | [`PubChem`] |
 //!
 //! Deliberately not here: the meaning of a file. Bytes are handed on by the file's name; reading tables is the room of
-//! `data`. Why things are as they are: `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` →
-//! `fetch.rs`, `pubchem.rs`.
+//! `data`. For the reasons, see `docs/design/sources.md`. Reading order: `allowed.rs` → `transfer.rs` → `fetch.rs`,
+//! `pubchem.rs`.
 #![forbid(unsafe_code)]
 
 mod allowed;

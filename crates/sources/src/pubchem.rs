@@ -17,23 +17,24 @@ use serde_json::Value;
 use crate::fingerprint::fingerprint_bits;
 use crate::transfer::{Getter, TransferRequest};
 
-/// Where the service for PubChem stands.
+/// The path of the service for PubChem.
 pub const PUBCHEM: &str = "/pubchem";
 
 /// The time between two requests: PubChem asks its users for no more than five a second.
 const BETWEEN: Duration = Duration::from_millis(200);
 
-/// How long a request may wait for its turn.
+/// The time that a request may wait for its turn.
 const TURN_MAX: Duration = Duration::from_secs(30);
 
-/// How often a request is sent that PubChem is too busy for, and how often it is asked whether a search has ended.
+/// The number of times a request is sent that PubChem is too busy for, and how often it is asked whether a search has
+/// ended.
 const TRIES: u32 = 5;
 const LOOKS: u32 = 60;
 
-/// How many compounds one request names.
+/// The number of compounds that one request names.
 const COMPOUNDS_EACH: usize = 200;
 
-/// How many compounds one operation may name.
+/// The largest number of compounds of one operation.
 const COMPOUNDS_MAX: usize = 20_000;
 
 /// The longest answer to one request.
@@ -101,9 +102,9 @@ pub struct Find {
 pub struct Similar {
     /// The one.
     pub cid: u64,
-    /// How like at least, in percent of Tanimoto's measure: 0 to 100.
+    /// The smallest similarity, in percent of Tanimoto's measure: 0 to 100.
     pub percent: u32,
-    /// How many at most.
+    /// The largest number of results.
     pub count: u32,
 }
 
@@ -139,7 +140,7 @@ pub struct Fingerprints {
 pub struct Fingerprint {
     /// The compound.
     pub cid: u64,
-    /// Which of the 881 questions are answered with yes, ascending.
+    /// The questions of the 881 that are answered with yes, ascending.
     pub bits: Vec<u16>,
 }
 
@@ -165,7 +166,7 @@ pub struct Fingerprint {
 pub struct PubChem {
     state: PubChemState,
     getter: Getter,
-    /// When the next request may be sent.
+    /// The earliest time of the next request.
     turn: Arc<Mutex<Duration>>,
 }
 
@@ -173,7 +174,7 @@ impl PubChem {
     /// The public one.
     ///
     /// # Errors
-    /// As for [`Getter::new`].
+    /// The same as for [`Getter::new`].
     ///
     /// # Example
     /// See [`PubChem`].
@@ -186,7 +187,7 @@ impl PubChem {
     /// One that speaks the same interface at another address.
     ///
     /// # Errors
-    /// If the getter may not ask there.
+    /// Fails if the getter may not ask there.
     ///
     /// # Example
     /// ```
@@ -220,7 +221,7 @@ impl PubChem {
         Ok(())
     }
 
-    /// Asks for a path, and again if PubChem is busy; gives the status and the answer.
+    /// Asks for a path, and again if PubChem is busy; returns the status and the answer.
     async fn ask(&self, clock: &Clock, path: &str, form: Option<String>) -> Result<(u16, String), Fault> {
         let mut pause = Duration::from_secs(1);
         let mut tries = 0;

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 
 use crate::allowed::{Allowed, Target};
 
-/// How much is brought, and how patiently.
+/// The limits of a transfer: bytes and patience.
 ///
 /// # Example
 /// ```
@@ -30,11 +30,11 @@ use crate::allowed::{Allowed, Target};
 pub struct Bounds {
     /// The largest file, in bytes. Default: 4 GiB.
     pub bytes: u64,
-    /// How many redirections are followed. Default: 5.
+    /// The number of redirections that are followed. Default: 5.
     pub redirects: usize,
-    /// How long a host may send nothing. Default: 60 s.
+    /// The time that a host may send nothing. Default: 60 s.
     pub silence: Duration,
-    /// How often a transfer that brings nothing more is tried again. Default: 5.
+    /// The number of times a transfer that brings nothing more is tried again. Default: 5.
     pub tries: u32,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct TransferRequest {
     pub(crate) form: Option<String>,
 }
 
-/// The answer: its head, and the bytes as they come. Dropping it ends the transfer.
+/// The answer: its head, and the bytes as they arrive. Dropping it ends the transfer.
 pub(crate) struct Answered {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
@@ -93,7 +93,7 @@ impl Getter {
     /// looked for when they are needed.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if no thread can be started.
+    /// Returns [`Code::InsufficientResources`] if no thread can be started.
     ///
     /// # Example
     /// See [`Getter`].
@@ -140,7 +140,7 @@ impl Getter {
     }
 }
 
-/// Passes a body on, until it ends, nobody takes it, or nothing comes.
+/// Passes a body on, until it ends, the receiver leaves, or nothing comes.
 async fn bring(mut body: Incoming, sender: &mpsc::Sender<Result<Bytes, String>>, silence: Duration) {
     loop {
         let piece = tokio::select! {
@@ -201,7 +201,7 @@ fn unreachable(target: &Target, why: impl fmt::Display) -> Fault {
     Fault::new(Code::Unavailable, format!("{} cannot be reached: {why}", target.authority()))
 }
 
-/// One request on a connection of its own.
+/// One request on its own connection.
 async fn exchange(
     allowed: &Allowed,
     bounds: &Bounds,

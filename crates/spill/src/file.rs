@@ -47,11 +47,11 @@ impl Spill {
         &self.folder
     }
 
-    /// A new file for numbers of which there will be `expected`, or 0 if nobody knows. Their space is reserved at once
+    /// A new file for numbers of which there will be `expected`, or 0 if it is unknown. Their space is reserved at once
     /// where the file system can do that, so that a full disk is reported before the work begins.
     ///
     /// # Errors
-    /// [`Error`] if the folder takes no files, or none without a name, or has no room for so many numbers.
+    /// Returns [`Error`] if the folder takes no files, or none without a name, or has no room for this many numbers.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
         check_nameless(&file).map_err(|cause| self.failed(cause))?;
@@ -64,7 +64,7 @@ impl Spill {
     }
 }
 
-/// Bytes that go to the system together.
+/// The number of bytes that are written together.
 const BUFFER: usize = 1 << 18;
 
 fn bytes_of<T>(numbers: usize) -> u64 {
@@ -72,8 +72,8 @@ fn bytes_of<T>(numbers: usize) -> u64 {
     (numbers as u64).saturating_mul(size_of::<T>() as u64).min(i64::MAX as u64)
 }
 
-/// That no folder lists the file. Where no file can be made without a name, it is deleted at once. But some network
-/// file systems rename a deleted file that is open, and others may refuse to delete it.
+/// That no folder lists the file. If no file can be made without a name, it is deleted at once. But some network file
+/// systems rename a deleted file that is open, and others may refuse to delete it.
 fn check_nameless(file: &File) -> io::Result<()> {
     match file.metadata()?.nlink() {
         0 => Ok(()),
@@ -104,7 +104,7 @@ pub struct Writer<T> {
 
 #[allow(clippy::len_without_is_empty)] // it grows
 impl<T: Pod> Writer<T> {
-    /// How many numbers there are so far.
+    /// The number of numbers so far.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -112,7 +112,7 @@ impl<T: Pod> Writer<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take them.
+    /// Returns [`Error`] if the disk does not take them.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         self.file.write_all(bytemuck::cast_slice(numbers)).map_err(|cause| self.spill.failed(cause))?;
         self.len += numbers.len();
@@ -122,7 +122,7 @@ impl<T: Pod> Writer<T> {
     /// All numbers, to be read, when the disk has them.
     ///
     /// # Errors
-    /// [`Error`] if the disk did not take all of them, or the system has no room for another map.
+    /// Returns [`Error`] if the disk did not take all of them, or the system has no room for another map.
     pub fn finish(self) -> Result<Slab<T>, Error> {
         let Self { file, len, spill, .. } = self;
         let file = file.into_inner().map_err(|error| spill.failed(error.into_error()))?;
@@ -172,7 +172,7 @@ impl<T> Slab<T> {
     /// Some of the numbers.
     ///
     /// # Panics
-    /// If the range goes beyond them.
+    /// Panics if the range goes beyond them.
     pub fn part(&self, range: Range<usize>) -> Self {
         assert!(range.start <= range.end && range.end <= self.range.len(), "{range:?} of {} numbers", self.range.len());
         let range = self.range.start + range.start..self.range.start + range.end;

@@ -2,13 +2,13 @@
 //!
 //! A [`Spill`] names a folder. A [`Writer`] appends numbers to a file there. When all are written it becomes a
 //! [`Slab`], which is a `&[T]` like any other. The file is mapped: the system reads the pages that are used, and drops
-//! those that have not been used lately. So you may go over far more numbers than there is memory for.
-//! [`Storage`] is the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
+//! those that have not been used lately. So you may iterate over far more numbers than fit into memory. [`Storage`] is
+//! the type of a field whose numbers may be in either place, and [`Builder`] puts one together.
 //!
 //! The file has no name. It is made without one, or deleted as soon as it is made, and refused if it has a name all the
-//! same. Its only handle is closed before anybody reads from it. So nobody else writes to it or cuts it short, and
-//! nothing of it is left when the program ends, however that ends. All of it is on the disk before it is read. So a
-//! part that the disk did not take is an error and not other numbers.
+//! same. Its only handle is closed before a thread reads from it. So no other program writes to it or truncates it, and
+//! nothing of it remains when the program ends, for any reason. All of it is on the disk before it is read. So a part
+//! that the disk did not take is an error and not other numbers.
 //!
 //! The folder should be on a disk: in one whose files are kept in memory (`tmpfs`) nothing is gained.
 
@@ -33,10 +33,10 @@ pub enum Error {
         /// The operating system's error.
         cause: io::Error,
     },
-    /// Not in memory, of which the system gave no more.
+    /// Not in memory, because the system gave no more.
     #[error("expected memory for {} of numbers, found too little", size(*.bytes))]
     Memory {
-        /// How many bytes there would have been at this point.
+        /// The number of bytes that there would have been at this point.
         bytes: usize,
     },
 }

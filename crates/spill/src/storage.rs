@@ -99,12 +99,12 @@ fn memory_for<T>(count: usize) -> Error {
 }
 
 impl<T: Pod> Builder<T> {
-    /// A builder for `expected` numbers, or 0 if nobody knows how many: in a file of the folder, or in memory if none
+    /// A builder for `expected` numbers, or 0 if the number is unknown: in a file of the folder, or in memory if none
     /// is given. Room for as many is set aside at once, so that a number that somebody merely promises is not one to
     /// give here.
     ///
     /// # Errors
-    /// [`Error`] if the folder takes no files, or there is no room for so many numbers.
+    /// Returns [`Error`] if the folder takes no files, or there is no room for this many numbers.
     pub fn new(spill: Option<&Spill>, expected: usize) -> Result<Self, Error> {
         Ok(match spill {
             None => {
@@ -119,7 +119,7 @@ impl<T: Pod> Builder<T> {
     /// Appends numbers.
     ///
     /// # Errors
-    /// [`Error`] if the disk or the memory does not take them.
+    /// Returns [`Error`] if the disk or the memory does not take them.
     pub fn extend(&mut self, numbers: &[T]) -> Result<(), Error> {
         match self {
             Builder::Memory(all) => {
@@ -135,7 +135,7 @@ impl<T: Pod> Builder<T> {
     /// All numbers.
     ///
     /// # Errors
-    /// [`Error`] if the disk does not take the last of them.
+    /// Returns [`Error`] if the disk cannot store the last of them.
     pub fn finish(self) -> Result<Storage<T>, Error> {
         Ok(match self {
             Builder::Memory(numbers) => Storage::Memory(numbers),

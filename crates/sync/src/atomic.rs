@@ -84,7 +84,7 @@ impl AtomicBool {
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Counts so many more, and gives how many there were before.
+    /// Counts this many more, and gives how many there were before.
     #[inline]
     pub fn add(&self, amount: u64) -> u64 {
         // Relaxed: nothing is concluded from one count about another value. Whoever needs to see it is ordered by other
@@ -99,7 +99,7 @@ impl Count {
         self.0.store(value, std::sync::atomic::Ordering::Relaxed);
     }
 
-    /// How many there are.
+    /// The number of them.
     #[inline]
     pub fn get(&self) -> u64 {
         // Relaxed: as in `add`.

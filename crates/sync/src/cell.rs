@@ -34,7 +34,7 @@ impl<T> Cell<T> {
         return self.0.with_mut(change);
     }
 
-    /// The value to look at. Loom checks the access when the reference is asked for.
+    /// The value to look at. Loom checks the access when the reference is requested.
     ///
     /// # Safety
     /// Nobody writes while the reference lives.
@@ -44,7 +44,7 @@ impl<T> Cell<T> {
         self.read(|value| unsafe { &*value })
     }
 
-    /// The value to change. Loom checks the access when the reference is asked for.
+    /// The value to change. Loom checks the access when the reference is requested.
     ///
     /// # Safety
     /// Nobody else reads or writes while the reference lives.

@@ -54,7 +54,7 @@ pub use mutex::{Mutex, MutexGuard};
 pub use spin_lock::{SpinLock, SpinLockGuard};
 
 /// The lock of the model checkers in the place of [`spin_lock::SpinLock`]: one step to them, where that would be a
-/// waiting loop to be explored. That lock is modelled by itself, in the models of `lehr-runtime`.
+/// waiting loop to be explored. The lock is modelled by itself, in the models of `lehr-runtime`.
 #[cfg(any(loom, shuttle))]
 pub use mutex::{Mutex as SpinLock, MutexGuard as SpinLockGuard};
 

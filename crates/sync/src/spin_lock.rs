@@ -1,10 +1,10 @@
 //! A lock for a few instructions: taken by one exchange, given back by one store.
 //!
 //! The locks of the runtime protect sections of some ten nanoseconds, on the path of every message. A lock that can put
-//! waiting threads to sleep in the kernel must check for sleepers when it is released. That is a second exchange, which
-//! on an uncontended port costs as much as all the rest of a post. Here nobody sleeps in the kernel at once. A thread
-//! that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and longer. This
-//! is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
+//! waiting threads to sleep in the kernel must check for sleepers when it is released. This is a second exchange, which
+//! on an uncontended port costs as much as all the rest of a post. Here no thread sleeps in the kernel at once. A
+//! thread that finds the lock taken looks again for a while, then gives the core away, then sleeps for longer and
+//! longer. This is because the holder may have lost its core, and may never get it back if its waiters keep theirs.
 //!
 //! The model checkers get their own lock in its place (`lib.rs`); this one is modelled by itself, in the models of
 //! `lehr-runtime`.
@@ -15,10 +15,11 @@ use std::ops::{Deref, DerefMut};
 use super::{Cell, Ordering, imp, spin_loop, thread};
 
 /// Looks at a taken lock before the core is given away: about a microsecond, ten times the length of a section. (In a
-/// model looking is giving away.)
+/// model every look gives the core away.)
 const LOOKS: u32 = if cfg!(loom) { 0 } else { 64 };
 
-/// Times the core is given away before sleeping. Giving away does not help a holder of lower priority, sleeping does.
+/// The number of times that the core is yielded before sleeping. Giving away does not help a holder of lower priority,
+/// sleeping does.
 const YIELDS: u32 = if cfg!(loom) { u32::MAX } else { 64 };
 
 /// The shortest and the longest sleep, in microseconds.

@@ -29,7 +29,7 @@ mod parking {
         OWN.with(Clone::clone)
     }
 
-    /// Waits until somebody unparks this thread, now or before.
+    /// Waits until another thread unparks this one, or returns if one already has.
     pub fn park() {
         let Thread(own) = current();
         let mut token = own.0.lock().unwrap();
@@ -48,7 +48,7 @@ mod parking {
     }
 }
 
-/// Starts a named thread, which goes on by itself if its handle is dropped.
+/// Starts a named thread, which continues by itself if its handle is dropped.
 ///
 /// # Errors
 /// The system's error when it has no more threads to give.
@@ -59,10 +59,10 @@ pub fn spawn<T: Send + 'static>(
     spawn_with_stack(name, None, body)
 }
 
-/// Starts a named thread with a stack of so many bytes, or of as many as is usual.
+/// Starts a named thread with a stack of this many bytes, or of as many as is usual.
 ///
 /// # Errors
-/// As [`spawn`].
+/// The same as for [`spawn`].
 pub fn spawn_with_stack<T: Send + 'static>(
     name: impl Into<String>,
     stack_bytes: Option<usize>,
@@ -79,10 +79,10 @@ pub fn spawn_with_stack<T: Send + 'static>(
     builder.spawn(body)
 }
 
-/// Starts a named thread that nobody joins; gives whom to unpark.
+/// Starts a named thread that is never joined; returns its handle, for unparking.
 ///
 /// # Errors
-/// As [`spawn`].
+/// The same as for [`spawn`].
 pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Thread> {
     #[cfg(not(loom))]
     return Ok(spawn(name, body)?.thread().clone());
@@ -105,7 +105,7 @@ impl Joined {
     /// Starts it.
     ///
     /// # Errors
-    /// As [`spawn`].
+    /// The same as for [`spawn`].
     pub fn start(name: impl Into<String>, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         spawn(name, body).map(|thread| Self(Some(thread)))
     }
@@ -122,7 +122,7 @@ impl Drop for Joined {
     }
 }
 
-/// Which thread this is.
+/// The thread's identity.
 pub fn current_id() -> imp::thread::ThreadId {
     imp::thread::current().id()
 }
@@ -149,7 +149,7 @@ pub fn sleep(time: Duration) {
     }
 }
 
-/// How many threads the machine runs at once; 1 if it will not say.
+/// The number of threads that the machine runs at once; 1 if it will not say.
 pub fn available() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }

@@ -1,7 +1,7 @@
 //! The files of the viewer that `lehr serve` shows in a browser and of reports, as `make web` builds them from `web/`.
 //!
 //! They are committed, so that cargo needs neither Node.js nor the network. The gate `web` builds them again and
-//! compares. Who serves them, and with which headers, is said by the node. Read next: `docs/design/web.md`.
+//! compares. The node serves them and sets their headers. Read next: `docs/design/web.md`.
 #![forbid(unsafe_code)]
 
 /// A file of the viewer.

@@ -1,4 +1,5 @@
-//! One attempt of one item: data sets are brought, the operation is sent, and if it begins a job, that is waited for.
+//! One attempt of one item: it fetches data sets, sends the operation, and waits for the job if the operation begins
+//! one.
 
 use std::time::Duration;
 
@@ -15,18 +16,18 @@ use crate::runner::RunnerMessage;
 use crate::service::WORKFLOWS;
 use crate::surroundings::Surroundings;
 
-/// The operation that has a cancelled job go on.
+/// The operation that has a cancelled job continue.
 const RESUME: &str = "resume";
 
 /// The field of an order under which a service knows it again.
 const KEY: &str = "key";
 
-/// How long a request to another node may take, if the step does not say. It is the longest that nodes allow by
-/// default.
+/// The longest time that a request to another node may take, if the step does not say. It is the longest that nodes
+/// allow by default.
 const REMOTE: Duration = Duration::from_secs(3600);
 
-/// How long one request waits for a job, here and on another node. Then the answer says how far the job is, and another
-/// request follows.
+/// The time that one request waits for a job, here and on another node. Then the answer says how far the job is, and
+/// another request follows.
 const WAIT_HERE_MS: u64 = 1_000;
 const WAIT_THERE_MS: u64 = 10_000;
 
@@ -43,11 +44,11 @@ pub(crate) struct Attempt {
     /// Data sets to be brought: the node that has each, and its name.
     pub(crate) fetch: Vec<(Option<String>, String)>,
     pub(crate) is_job: bool,
-    /// The job that does it already.
+    /// The job that already does it.
     pub(crate) job: Option<String>,
     /// Whether the run was over before, so that an order may find a job that was cancelled then.
     pub(crate) is_resumed: bool,
-    /// Takes the job that this attempt begins. It is closed when no job is wanted any more. The one that brings a job
+    /// Takes the job that this attempt begins. It is closed when no job is wanted any longer. The one that brings a job
     /// too late cancels it.
     pub(crate) ordered: Port<String>,
 }
@@ -128,8 +129,8 @@ impl Attempt {
         }
     }
 
-    /// Orders the job, and gives its name. The order goes on when the attempt is given up, or else a job might begin of
-    /// which nobody knows.
+    /// Orders the job, and gives its name. The order continues when the attempt is given up; otherwise an unknown job
+    /// might begin.
     async fn begin(&self, key: &str) -> Result<String, Fault> {
         let order = Format::Json.encode(&self.order(key).await?)?;
         let (link, options) =
@@ -207,7 +208,7 @@ impl Attempt {
     }
 }
 
-/// That of a data set's content; nothing if there is no such data set.
+/// The checksum of a data set's content; nothing if there is no such data set.
 async fn checksum(datasets: &Reference<Datasets>, name: &str) -> Result<Option<String>, Fault> {
     Ok(datasets.get().await?.datasets.get(name).map(|found| found.checksum.clone()))
 }
@@ -222,7 +223,7 @@ async fn send(link: &dyn Link, operation: &str, body: (Format, Vec<u8>), options
     Ok(std::sync::Arc::unwrap_or_clone(link.send(message).await?.body))
 }
 
-/// Tells a service that nobody wants a job any more. Whether it hears is its business.
+/// Tells a service that a job is no longer wanted. Whether it hears is its business.
 pub(crate) async fn cancel_job(places: Surroundings, node: Option<String>, service: String, job: String) {
     let asked = async {
         let link = places.link(node.as_deref(), &service)?;

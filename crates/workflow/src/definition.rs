@@ -13,7 +13,7 @@ use crate::template::{Source, Template};
 /// Words that references use for something else than a step.
 const RESERVED: [&str; 3] = ["parameters", "item", "index"];
 
-/// The most steps of a workflow.
+/// The largest number of steps of a workflow.
 const STEPS_MAX: usize = 1000;
 
 /// A workflow, checked as far as it can be without its services.
@@ -75,7 +75,7 @@ pub(crate) struct Definition {
     /// The answer of the run; references are allowed. Default: nothing.
     #[serde(default)]
     pub(crate) output: Value,
-    /// How many items of all steps are done side by side. Default: 8.
+    /// The number of items of all steps that are done side by side. Default: 8.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1024))]
     pub(crate) parallel: Option<usize>,
@@ -168,14 +168,15 @@ pub(crate) struct Step {
     /// The list over whose items it is done, each as `${item}`; its answer is the list of answers, in the order of the items.
     #[serde(default)]
     pub(crate) map: Option<Value>,
-    /// How many items are done side by side. Default: all.
+    /// The number of items that are done side by side. Default: all.
     #[serde(default)]
     #[schemars(range(min = 1))]
     pub(crate) parallel: Option<usize>,
     /// Whether it is tried again. Default: no.
     #[serde(default)]
     pub(crate) retry: Option<Retry>,
-    /// How long an attempt may take, in seconds. Default: as long as it takes here, one hour on another node.
+    /// The longest time that an attempt may take, in seconds. Default: as long as it takes here, one hour on another
+    /// node.
     #[serde(default)]
     #[schemars(range(min = 0.001, max = 31_536_000))]
     pub(crate) timeout_seconds: Option<f64>,
@@ -202,10 +203,10 @@ pub(crate) struct Fetch {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Retry {
-    /// How often, after the first attempt.
+    /// The number of tries, after the first attempt.
     #[schemars(range(min = 1, max = 1000))]
     pub(crate) count: u32,
-    /// How long to wait before the second attempt, in seconds. Default: 1.
+    /// The wait before the second attempt, in seconds. Default: 1.
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 86_400))]
     pub(crate) backoff_seconds: f64,
@@ -232,7 +233,7 @@ fn sixty() -> f64 {
 }
 
 impl Retry {
-    /// How long to wait after an attempt has failed (counted from 1), in seconds.
+    /// The wait after a failed attempt (counted from 1), in seconds.
     pub(crate) fn wait_seconds(self, attempt: u32) -> f64 {
         let exponent = i32::try_from(attempt.saturating_sub(1)).unwrap_or(i32::MAX);
         (self.backoff_seconds * self.factor.powi(exponent)).min(self.backoff_seconds_max)
@@ -243,7 +244,8 @@ impl Workflow {
     /// Reads a workflow. Messages call it `file`.
     ///
     /// # Errors
-    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and parameters that are not there, circles.
+    /// Every fault that shows without its services: no TOML, unknown fields, wrong types, references to steps and
+    /// parameters that do not exist, circles.
     ///
     /// # Example
     /// See [`Workflow`].
@@ -328,7 +330,7 @@ impl Workflow {
         nodes.collect()
     }
 
-    /// How many items are done side by side.
+    /// The number of items that are done side by side.
     pub(crate) fn parallel(&self) -> usize {
         self.definition.parallel.unwrap_or(8)
     }
@@ -366,7 +368,7 @@ impl Workflow {
     /// The values of a run's parameters: those that are given, and the defaults.
     ///
     /// # Errors
-    /// Parameters that there are none of, values of another kind, and those that are missing.
+    /// Unknown parameters, values of another kind, and missing ones.
     ///
     /// # Example
     /// ```
@@ -440,7 +442,7 @@ pub(crate) fn texts(value: &Value, field: &Field, see: &mut dyn FnMut(&Field, &s
     }
 }
 
-/// Which steps each step needs, by its references and by `after`.
+/// The steps that each step needs, by its references and by `after`.
 fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTreeMap<String, BTreeSet<String>> {
     let mut links = BTreeMap::new();
     let steps = Field::default().name("steps");

@@ -10,7 +10,7 @@
 //!
 //! The way of a run: `definition.rs` (read) → `plan.rs` (compared with the services) → `machine.rs` (next step) →
 //! `runner.rs` (does it) → `attempt.rs` (one request) → `run.rs` (the document). Values between steps are references
-//! (`template.rs`). Why it is so: `docs/design/workflow.md`.
+//! (`template.rs`). For the reasons, see `docs/design/workflow.md`.
 #![forbid(unsafe_code)]
 
 mod attempt;

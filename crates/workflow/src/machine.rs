@@ -21,9 +21,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Node {
     /// The steps that must be done before it, by number.
     pub needs: Vec<usize>,
-    /// How often an item is tried, at least once.
+    /// The number of times an item is tried, at least once.
     pub attempts: u32,
-    /// How many of its items are done side by side, at least one.
+    /// The largest number of its items that are done side by side, at least one.
     pub parallel: usize,
 }
 
@@ -49,7 +49,7 @@ pub enum Event {
     Expanded {
         /// The step.
         step: usize,
-        /// How many.
+        /// Their number.
         items: usize,
     },
     /// The needs of a step could not be worked out.
@@ -68,7 +68,7 @@ pub enum Event {
     },
     /// The wait before another attempt is over.
     Elapsed(Item),
-    /// The run is not wanted any more.
+    /// The run is no longer wanted.
     Cancel,
 }
 
@@ -84,7 +84,7 @@ pub enum Command {
     Begin {
         /// The item.
         item: Item,
-        /// Which attempt this is.
+        /// The number of the attempt.
         attempt: u32,
     },
     /// Wait before the item is tried again.
@@ -94,7 +94,7 @@ pub enum Command {
         /// The attempt that failed.
         attempt: u32,
     },
-    /// Give an item up: nobody wants its answer, or the end of its wait.
+    /// Give an item up: its answer, or the end of its wait, is not needed any more.
     Abort(Item),
     /// A step is done: the answers of all its items are there.
     Complete(usize),
@@ -122,7 +122,7 @@ pub enum Outcome {
 /// See [`Machine::resume`].
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Progress {
-    /// How many items each expanded step has, by step.
+    /// The number of items that each expanded step has, by step.
     pub items: BTreeMap<usize, usize>,
     /// The items that are done.
     pub done: BTreeSet<Item>,
@@ -166,7 +166,7 @@ pub struct Machine {
     nodes: Vec<Node>,
     stages: Vec<Stage>,
     parallel: usize,
-    /// Why nothing new begins.
+    /// The reason why nothing new begins.
     stopping: bool,
     outcome: Option<Outcome>,
 }
@@ -175,7 +175,7 @@ impl Machine {
     /// Creates a run and returns it with its first commands. At most `parallel` items are done side by side.
     ///
     /// # Panics
-    /// If a step needs one that is not there, or itself in a circle: plans are checked before.
+    /// Panics if a step needs one that does not exist, or itself in a circle: plans are checked before.
     ///
     /// # Example
     /// See [`Machine`].
@@ -183,10 +183,10 @@ impl Machine {
         Self::resume(nodes, parallel, &Progress::default())
     }
 
-    /// A run that goes on: finished steps are not done again. Attempts are counted from 0 again.
+    /// A run that continues: finished steps are not done again. Attempts are counted from 0 again.
     ///
     /// # Panics
-    /// As [`new`](Self::new).
+    /// Panics as for [`new`](Self::new).
     ///
     /// # Example
     /// ```

@@ -125,7 +125,7 @@ pub(crate) fn node_of(text: &str, parameters: &Value) -> Result<String, String> 
     }
 }
 
-/// Where data sets are to be brought from and to: the place in the file, and the two nodes.
+/// The source and the target of data sets: the place in the file, and the two nodes.
 fn fetched(
     workflow: &Workflow,
     nodes: &BTreeMap<String, Option<String>>,
@@ -338,7 +338,7 @@ impl<'a> Types<'a> {
     }
 }
 
-/// The schema of a field of a field; as an error, the first that is not there.
+/// The schema of a field of a field; as an error, the first that does not exist.
 fn follow<'a>(schema: Schema<'a>, path: &[String]) -> Result<Schema<'a>, String> {
     path.iter().try_fold(schema, |schema, name| {
         if schema.fields().is_empty() && schema.field(name).is_none() && schema.words() == "something else" {

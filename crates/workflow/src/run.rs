@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Where a run is in its life.
+/// The state of a run.
 ///
 /// # Example
 /// ```
@@ -23,14 +23,14 @@ pub enum RunState {
     Done,
     /// A step has failed. It can be resumed.
     Failed,
-    /// Somebody did not want it any more. It can be resumed.
+    /// A client no longer wanted it. It can be resumed.
     Cancelled,
     /// It was stopped, to be resumed.
     Stopped,
 }
 
 impl RunState {
-    /// Whether nothing happens any more.
+    /// Whether nothing more happens.
     pub fn is_over(self) -> bool {
         self != Self::Running
     }
@@ -48,7 +48,7 @@ impl std::fmt::Display for RunState {
     }
 }
 
-/// Where a step, or an item of it, is in its life.
+/// The state of a step, or of an item of it.
 ///
 /// # Example
 /// See [`StepRecord`].
@@ -68,7 +68,7 @@ pub enum StepState {
     Failed,
 }
 
-/// How far a job is, as its service says.
+/// The progress of a job, as its service says.
 ///
 /// # Example
 /// See [`Progress`].
@@ -97,11 +97,12 @@ impl JobProgress {
 /// See [`StepRecord`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemRecord {
-    /// Where it is.
+    /// Its state.
     pub state: StepState,
-    /// How often it was begun.
+    /// The number of times it was begun.
     pub attempts: u32,
-    /// How often it was answered with a fault. Attempts of which nobody knows the fate do not count: they are sent again with the same key.
+    /// The number of times it was answered with a fault. Attempts with an unknown outcome do not count: they are sent
+    /// again with the same key.
     #[serde(default)]
     pub refusals: u32,
     /// The item that it works on, if the step is mapped.
@@ -110,19 +111,19 @@ pub struct ItemRecord {
     /// The job that does it, if the step is done by jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<String>,
-    /// How far the job is, if its service says so.
+    /// The job's progress, if its service reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<JobProgress>,
-    /// When it was last begun, in milliseconds of the run.
+    /// The time at which it was last begun, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// When its last attempt ended, in milliseconds of the run.
+    /// The time at which its last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
     /// The answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -137,7 +138,7 @@ pub struct ItemRecord {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
-    /// Where it is.
+    /// Its state.
     pub state: StepState,
     /// Whether it is done for each item of a list.
     #[serde(default)]
@@ -145,13 +146,13 @@ pub struct StepRecord {
     /// Its items, when it is known which they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Vec<ItemRecord>>,
-    /// When it began, in milliseconds of the run.
+    /// The time at which it began, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ms: Option<u64>,
-    /// When it ended, in milliseconds of the run.
+    /// The time at which it ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// Why it failed.
+    /// The reason why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -166,7 +167,7 @@ impl StepRecord {
         if self.is_mapped { Some(Value::Array(outputs.collect())) } else { outputs.next() }
     }
 
-    /// How often its items were begun, together.
+    /// The number of times its items were begun, together.
     pub fn attempts(&self) -> u32 {
         self.items.iter().flatten().map(|item| item.attempts).sum()
     }
@@ -186,7 +187,7 @@ pub struct Run {
     pub definition: String,
     /// The values that were given for its parameters.
     pub parameters: BTreeMap<String, Value>,
-    /// Where it is.
+    /// Its state.
     pub state: RunState,
     /// Its steps by name.
     pub steps: BTreeMap<String, StepRecord>,
@@ -195,15 +196,15 @@ pub struct Run {
     /// Its answer, when it is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
-    /// Why it failed.
+    /// The reason why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
-    /// How it is to end, if somebody has asked for that.
+    /// The requested end, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
-    /// How often it was begun, resumed or begun again from a step. Earlier runners have no say any more.
+    /// The number of times it was begun, resumed or begun again from a step. Earlier runners may no longer change it.
     pub part: u64,
-    /// Makes the keys of its requests different from those of all other runs, wherever they are.
+    /// Makes the keys of its requests different from those of all other runs, on any node.
     pub token: String,
     /// The order in which runs were begun.
     pub number: u64,
@@ -236,7 +237,7 @@ pub enum Progress {
         /// The item.
         item: usize,
     },
-    /// A job does it.
+    /// A job carries it out.
     Job {
         /// The step.
         step: String,
@@ -251,7 +252,7 @@ pub enum Progress {
         step: String,
         /// The item.
         item: usize,
-        /// How far it is.
+        /// Its progress.
         progress: JobProgress,
     },
     /// An attempt has succeeded.
@@ -271,7 +272,7 @@ pub enum Progress {
         item: Option<usize>,
         /// Why.
         fault: Fault,
-        /// How long until the next attempt, in milliseconds; nothing if there is none.
+        /// The wait until the next attempt, in milliseconds; nothing if there is none.
         again_ms: Option<u64>,
     },
     /// A step is done.
@@ -285,7 +286,7 @@ pub enum Progress {
         state: RunState,
         /// The answer.
         output: Value,
-        /// Why it failed.
+        /// The reason why it failed.
         fault: Option<Fault>,
     },
 }
@@ -296,8 +297,8 @@ pub(crate) fn is_fate_unknown(fault: &Fault) -> bool {
 }
 
 impl Run {
-    /// Makes it a run that goes on: finished steps stay. From a step: that step and `again`, all that need it, are done
-    /// again.
+    /// Makes it a run that continues: finished steps stay. From a step: that step and `again`, all that need it, are
+    /// done again.
     pub(crate) fn reopen(&mut self, again: &BTreeSet<String>) {
         (self.state, self.fault, self.wish, self.output) = (RunState::Running, None, None, Value::Null);
         self.part += 1;

@@ -37,7 +37,7 @@ pub(crate) enum RunnerMessage {
     Elapsed(Item),
     /// The run is to end like this.
     Wish(RunState),
-    /// The service ends; another life of it may go on.
+    /// The service ends; another life of it may continue.
     Halt,
 }
 
@@ -66,7 +66,7 @@ struct Part {
     /// The commands to carry out before any message is heard.
     commands: VecDeque<Command>,
     tasks: BTreeMap<Item, Underway>,
-    /// How the run is to end, if somebody wishes that.
+    /// The requested end of the run, if there is one.
     wish: Option<RunState>,
 }
 
@@ -76,11 +76,11 @@ impl Part {
     }
 }
 
-/// The runner has no say any more, or nowhere to say it.
+/// The runner may no longer change the document, or has none.
 struct Deposed;
 
 impl Runner {
-    /// Goes on until the run ends, or somebody else does it.
+    /// Continues until the run ends, or another runner has taken it over.
     pub(crate) async fn drive(mut self) {
         let _deposed = self.steps().await;
         self.inbox.close();
@@ -187,7 +187,7 @@ impl Runner {
         Ok(())
     }
 
-    /// An attempt has ended: says so, and waits if there is to be another.
+    /// An attempt has ended: reports this, and waits if there will be another.
     async fn ended(
         &mut self,
         item: Item,
@@ -353,7 +353,7 @@ fn done(workflow: &Workflow, run: &Run) -> machine::Progress {
     progress
 }
 
-/// Whether another attempt may succeed where this one was answered with a fault.
+/// Whether another attempt may succeed after this answer with a fault.
 fn may_pass(fault: &Fault) -> bool {
     let code = fault.code();
     code.may_pass()

@@ -19,10 +19,10 @@ use crate::run::{Progress, Run, RunState, StepRecord};
 use crate::runner::{Runner, RunnerMessage};
 use crate::surroundings::Surroundings;
 
-/// Where the runs of a node stand.
+/// The path of a node's runs.
 pub const WORKFLOWS: &str = "/workflows";
 
-/// How many runs are remembered: beyond, the oldest that is over is forgotten.
+/// The number of runs that are remembered: beyond, the oldest that is over is forgotten.
 const REMEMBERED: usize = 256;
 
 /// Runs workflows.
@@ -81,7 +81,8 @@ impl Workflows {
         Self { document: WorkflowState::default(), live: BTreeMap::new(), client, goes_on: true }
     }
 
-    /// Leaves runs that a node ended in the middle of as stopped, until somebody resumes them. Default: they go on when the service starts.
+    /// Leaves runs that a node ended in the middle of as stopped, until a client resumes them. Default: they continue
+    /// when the service starts.
     ///
     /// # Example
     /// ```
@@ -100,7 +101,7 @@ impl Workflows {
 pub struct WorkflowState {
     /// The runs.
     pub runs: BTreeMap<String, Run>,
-    /// How many were begun.
+    /// The number of runs that were begun.
     pub begun: u64,
 }
 
@@ -166,7 +167,7 @@ pub struct Begun {
 pub struct Wait {
     /// The run.
     pub run: String,
-    /// How long to wait, in milliseconds. Default: as long as it takes.
+    /// The longest wait, in milliseconds. Default: as long as it takes.
     #[serde(default)]
     pub timeout_ms: Option<u64>,
 }
@@ -211,7 +212,7 @@ pub struct Cancel {
     pub run: String,
 }
 
-/// Stops a run, to be resumed: running requests are given up, jobs go on and are found again.
+/// Stops a run, to be resumed: running requests are given up, jobs continue and are found again.
 ///
 /// # Example
 /// ```
@@ -250,7 +251,7 @@ pub struct Remove {
 pub struct Tell {
     /// The run.
     pub run: String,
-    /// Which part of it this is of.
+    /// The part that this belongs to.
     pub part: u64,
     /// The event.
     pub progress: Progress,
@@ -273,7 +274,7 @@ struct Reopen {
     again: BTreeSet<String>,
 }
 
-/// How other nodes are reached. It belongs to the node itself: a client's description of it is empty.
+/// How other nodes are called. It belongs to the node itself: a client's description of it is empty.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = WorkflowState, verb = Query, name = "reach", reply = Reached)]
 struct Reach {}

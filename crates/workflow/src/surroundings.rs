@@ -1,4 +1,4 @@
-//! How the services of a workflow are reached: on the host of the run, or on another node.
+//! How the services of a workflow are called: on the host of the run, or on another node.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use lehr_jobs::datasets::Datasets;
 use lehr_node::{Client, HttpLink};
 use lehr_services::{Action, Code, Fault, Format, Host, Info, Link, Message, Options, Reference, Verb};
 
-/// Where the data sets of a node stand.
+/// The path of a node's data sets.
 pub(crate) const DATASETS: &str = "/datasets";
 
-/// Where services stand.
+/// The paths of services.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
     host: Host,

@@ -24,7 +24,7 @@ pub(crate) struct Reference {
     pub(crate) source: Source,
     /// Fields, places in lists, or `*` for a field of every entry.
     pub(crate) path: Vec<String>,
-    /// As it was written.
+    /// The text as it was written.
     pub(crate) text: String,
 }
 
@@ -38,7 +38,7 @@ enum Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Part>);
 
-/// Where values come from.
+/// The sources of values.
 pub(crate) struct Scope<'a> {
     pub(crate) parameters: &'a Value,
     pub(crate) output: &'a dyn Fn(&str) -> Option<Value>,

@@ -26,7 +26,7 @@ pub struct ApplyArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }

@@ -7,7 +7,7 @@ use lehr_jobs::Form;
 
 use super::positive;
 
-/// How a node is asked.
+/// How a node is called.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The request")]
 pub struct RequestArguments {
@@ -44,7 +44,7 @@ pub struct LsArguments {
     #[arg(long)]
     pub json: bool,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -61,7 +61,7 @@ pub struct GetArguments {
     #[arg(long)]
     pub lookup: bool,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -90,7 +90,7 @@ pub struct SendArguments {
     #[arg(long, value_name = "N")]
     pub if_version: Option<u64>,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -115,7 +115,7 @@ pub struct WatchArguments {
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -128,7 +128,7 @@ pub struct DropArguments {
     #[arg(value_name = "URL")]
     pub url: String,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }
@@ -173,7 +173,7 @@ pub struct UploadArguments {
     #[arg(long)]
     pub replace: bool,
 
-    /// How it is asked.
+    /// How the node is called.
     #[command(flatten)]
     pub request: RequestArguments,
 }

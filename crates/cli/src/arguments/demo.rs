@@ -32,7 +32,7 @@ pub struct DemoArguments {
     #[command(flatten)]
     pub method: ClusterOptions,
 
-    /// How it is computed.
+    /// The engine and its settings.
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
@@ -122,7 +122,7 @@ pub struct ApplicationArguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// How it is computed.
+    /// The engine and its settings.
     #[command(flatten)]
     pub execution: ExecutionArguments,
 

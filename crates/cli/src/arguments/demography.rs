@@ -52,7 +52,7 @@ pub struct DemographyArguments {
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     pub seed: u64,
 
-    /// How it is computed.
+    /// The engine and its settings.
     #[command(flatten)]
     pub execution: ExecutionArguments,
 

@@ -20,7 +20,7 @@ pub struct DistancesArguments {
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
-    /// How items are compared, and what becomes of their dissimilarities.
+    /// The metric for the items, and the treatment of their dissimilarities.
     #[command(flatten)]
     pub options: DistancesOptions,
 
@@ -28,7 +28,7 @@ pub struct DistancesArguments {
     #[command(flatten)]
     pub table: FileArguments,
 
-    /// How it is computed.
+    /// The engine and its settings.
     #[command(flatten)]
     pub execution: ExecutionArguments,
 
@@ -102,7 +102,7 @@ macro_rules! declared {
 declared!(DistancesOptions, options());
 declared!(ComparisonOptions, of_comparison());
 
-/// How a table is read.
+/// How the table is read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = TABLES)]
 pub struct FileArguments {
@@ -144,7 +144,7 @@ pub struct MatrixArguments {
     pub quiet: bool,
 }
 
-/// Which pairs are stored.
+/// The pairs that are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum FormArgument {
     /// All, N x N

@@ -1,11 +1,11 @@
-//! How a method is computed: engine, ranks and threads.
+//! How a method runs: engine, ranks and threads.
 
 use clap::{Args, ValueEnum};
 use lehr_ranks::Layout;
 
 use super::thread_count;
 
-/// How the clustering is computed. Nothing here changes a bit of the result.
+/// How the clustering runs: engine, ranks and threads. Nothing here changes a bit of the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How it is computed (the result is the same)")]
 pub struct ExecutionArguments {

@@ -29,7 +29,7 @@ pub struct DeclaredArguments {
     pub input: InputArguments,
     /// The options that were given, and no others.
     pub options: Options,
-    /// How it is computed.
+    /// The engine and its settings.
     pub execution: ExecutionArguments,
     /// The options of the results.
     pub results: ResultArguments,
@@ -52,7 +52,7 @@ pub enum InputArguments {
     Matrix(PathBuf, Option<ClassSource>),
 }
 
-/// Where the classes of items are.
+/// The file with the classes of the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassSource {
     /// The table.
@@ -104,7 +104,7 @@ pub struct TableInput {
     pub rows: RowArguments,
     /// The options that only rows of bits and sparse rows have.
     pub packed: PackedArguments,
-    /// How it becomes numbers.
+    /// How the table becomes numbers.
     pub preparation: PreparationArguments,
 }
 
@@ -115,11 +115,11 @@ pub struct RowArguments {
     #[arg(value_name = "INPUT")]
     pub path: PathBuf,
 
-    /// Where its rows are kept.
+    /// The folder that keeps its rows.
     #[command(flatten)]
     pub spill: SpillArguments,
 
-    /// Which columns mean what.
+    /// The role of each column.
     #[command(flatten)]
     pub table: TableArguments,
 }

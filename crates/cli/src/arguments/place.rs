@@ -27,7 +27,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 
-    /// How items are compared, with the options of lehr distances for the map.
+    /// The metric for the items, with the options of lehr distances for the map.
     #[command(flatten)]
     pub comparison: ComparisonOptions,
 

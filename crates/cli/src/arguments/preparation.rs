@@ -1,5 +1,5 @@
-//! How an ordinary table becomes numbers: which columns, gaps, logarithms; and how its text is read where that is not
-//! found out.
+//! How a table with text, dates or gaps becomes numbers: columns, missing values, logarithms, and its text format where
+//! Lehr does not detect that.
 
 use clap::{Args, ValueEnum};
 use lehr_data::preparation::{Missing, Wishes};
@@ -8,7 +8,7 @@ use lehr_data::read::{DateOrder, Encoding, TableForm};
 /// The value of `--missing` without a word after it.
 const OWN: &str = "own";
 
-/// How an ordinary table becomes numbers.
+/// How a table with text, dates or gaps becomes numbers.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Preparing the table")]
 pub struct PreparationArguments {
@@ -76,7 +76,7 @@ pub enum DatesArgument {
     Year,
 }
 
-/// How characters are stored.
+/// The character encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum EncodingArgument {
     /// UTF-8

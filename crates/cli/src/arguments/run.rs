@@ -55,7 +55,7 @@ pub struct RunArguments {
     #[arg(long, short)]
     pub quiet: bool,
 
-    /// How other nodes are asked.
+    /// How other nodes are called.
     #[command(flatten)]
     pub request: RequestArguments,
 }

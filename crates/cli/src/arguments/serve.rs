@@ -100,20 +100,20 @@ pub struct ServeArguments {
     #[arg(long, value_name = "BYTES", default_value_t = 512 << 20, value_parser = at_least_one, hide_short_help = true, hide_short_help = true)]
     pub unsent_max: usize,
 
-    /// How the node speaks TLS.
+    /// How the node uses TLS.
     #[command(flatten)]
     pub tls: ServeTlsArguments,
 
-    /// Which other nodes it knows.
+    /// The other nodes that it knows.
     #[command(flatten)]
     pub join: JoinArguments,
 
-    /// Where it fetches data.
+    /// The hosts that it fetches data from.
     #[command(flatten)]
     pub sources: SourceArguments,
 }
 
-/// How `lehr serve` speaks TLS.
+/// How `lehr serve` uses TLS.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "TLS")]
 pub struct ServeTlsArguments {
@@ -130,7 +130,7 @@ pub struct ServeTlsArguments {
     pub client_ca: Option<PathBuf>,
 }
 
-/// Which nodes `lehr serve` joins.
+/// The nodes that `lehr serve` joins.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Other nodes")]
 pub struct JoinArguments {
@@ -185,9 +185,9 @@ pub struct SourceArguments {
 pub struct PlacedService {
     /// Its contract.
     pub contract: String,
-    /// Where it is to stand.
+    /// The path of the service.
     pub path: String,
-    /// How the jobs of a method run, if that was said.
+    /// How the jobs of a method run, if the command line says so.
     pub settings: Option<Settings>,
 }
 

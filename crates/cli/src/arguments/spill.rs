@@ -1,4 +1,4 @@
-//! Options for the folder of rows that memory should not hold.
+//! Options for the folder of rows that are kept on disk.
 
 use std::path::PathBuf;
 

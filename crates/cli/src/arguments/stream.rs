@@ -1,4 +1,4 @@
-//! How a stream is read: which columns mean what, their scale, what stands between fields.
+//! How a stream is read: the role of each column, their scale, the delimiter.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use lehr_data::read::Selection;
 
 use super::table::{ScaleArgument, delimiter};
 
-/// Which columns of the stream mean what.
+/// The role of each column of the stream.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The stream")]
 pub struct StreamArguments {

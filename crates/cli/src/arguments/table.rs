@@ -1,9 +1,9 @@
-//! How a table is read: which columns mean what, their scale, what stands between fields.
+//! How a table is read: the role of each column, their scale, the delimiter.
 
 use clap::{Args, ValueEnum};
 use lehr_data::read::Selection;
 
-/// Which columns of the table mean what.
+/// The role of each column of the table.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "The table")]
 pub struct TableArguments {

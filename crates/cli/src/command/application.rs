@@ -44,7 +44,7 @@ use crate::{resume, summary};
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(
     subject: Subject,
     read: impl FnOnce(ApplicationOptions) -> Result<Application, lehr_demos::Error>,
@@ -226,8 +226,8 @@ impl Stages {
     }
 }
 
-/// The failure of a method, or how to resume it from where it was stopped. The compared pairs are in the checkpoint,
-/// except those for which `unkept` gives a reason.
+/// The failure of a method, or the way to resume it. The compared pairs are in the checkpoint, except those for which
+/// `unkept` gives a reason.
 fn ended(
     error: Error,
     application: &Application,

@@ -15,7 +15,7 @@ use lehr_methods::numbers::left_aligned;
 /// Sends manifests to a node, and shows their changes, done or planned.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault of the manifests; why they could not be applied.
+/// Returns [`Kind::BadData`] with every fault of the manifests; why they could not be applied.
 pub fn run(arguments: ApplyArguments) -> Result<(), Failure> {
     let files = texts(&arguments.files)?;
     let url = format!("{}{MANIFEST}", arguments.node.trim_end_matches('/'));
@@ -38,7 +38,7 @@ pub fn run(arguments: ApplyArguments) -> Result<(), Failure> {
 /// The files, for a node that cannot read them itself.
 ///
 /// # Errors
-/// [`Kind::Environment`] for a file that cannot be read.
+/// Returns [`Kind::Environment`] for a file that cannot be read.
 pub fn texts(files: &[PathBuf]) -> Result<Vec<ManifestText>, Failure> {
     files.iter().map(|file| Ok(ManifestText { file: file.display().to_string(), text: text(file)? })).collect()
 }
@@ -46,7 +46,7 @@ pub fn texts(files: &[PathBuf]) -> Result<Vec<ManifestText>, Failure> {
 /// The text of a file.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be read; [`Kind::BadData`] if it is no text.
+/// Returns [`Kind::Environment`] if it cannot be read; [`Kind::BadData`] if it is no text.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let kind = |cause: &std::io::Error| match cause.kind() {
         std::io::ErrorKind::InvalidData => Kind::BadData,

@@ -36,8 +36,8 @@ pub fn bad_file(fault: &Fault) -> Failure {
 /// The client that a command line means.
 ///
 /// # Errors
-/// [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`] for a
-/// token that cannot be shown.
+/// Returns [`Kind::Environment`] for a token that cannot be read, [`Kind::BadData`] for certificates, [`Kind::Usage`]
+/// for a token that cannot be shown.
 pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
     let token = token_or(request.token.as_deref(), TOKEN)?;
     let usage = |fault: Fault| Failure::new(Kind::Usage, fault.reason());
@@ -53,7 +53,7 @@ pub fn client(request: &RequestArguments) -> Result<Client, Failure> {
 /// The link that a command line means, and how long it waits for an answer.
 ///
 /// # Errors
-/// As for [`client`]; [`Kind::Usage`] for an address that cannot be meant.
+/// The same as for [`client`]; [`Kind::Usage`] for an invalid address.
 pub fn link(url: &str, request: &RequestArguments) -> Result<(HttpLink, Options), Failure> {
     let link = client(request)?.link(url).map_err(|fault| Failure::new(Kind::Usage, fault.reason()))?;
     let within = Duration::try_from_secs_f64(request.timeout).ok();
@@ -66,7 +66,7 @@ const TOKEN: &str = "LEHR_TOKEN";
 /// The token in a file, or else in an environment variable, for programs that are given secrets that way.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the file cannot be read, or the variable is no text.
+/// Returns [`Kind::Environment`] if the file cannot be read, or the variable is no text.
 pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, Failure> {
     if let Some(file) = file {
         return token(file).map(Some);
@@ -81,7 +81,7 @@ pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, F
 /// The token in a file.
 ///
 /// # Errors
-/// [`Kind::Environment`] if it cannot be read.
+/// Returns [`Kind::Environment`] if it cannot be read.
 pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|cause| {
@@ -106,7 +106,7 @@ fn print(value: &Value) -> Result<(), Failure> {
 /// Lists the services of a node.
 ///
 /// # Errors
-/// Why the node could not be asked.
+/// The reason why the node could not be asked.
 pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
     let (link, _) = link(&arguments.url, &arguments.request)?;
     let listed = block_on(link.index()).map_err(|fault| failure(&fault))?;
@@ -131,7 +131,7 @@ pub fn ls(arguments: LsArguments) -> Result<(), Failure> {
 /// Prints the state of a service, or its description.
 ///
 /// # Errors
-/// Why it could not be asked.
+/// The reason why it could not be asked.
 pub fn get(arguments: GetArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let (action, verb) = if arguments.lookup { (Action::Lookup, Verb::Lookup) } else { (Action::Get, Verb::Get) };
@@ -141,7 +141,7 @@ pub fn get(arguments: GetArguments) -> Result<(), Failure> {
 /// Asks for a part of the state: an operation whose verb is query, and no other.
 ///
 /// # Errors
-/// Why it could not be asked; [`Kind::Usage`] if the operation is no query.
+/// The reason why it could not be asked; [`Kind::Usage`] if the operation is no query.
 pub fn query(arguments: SendArguments) -> Result<(), Failure> {
     let (link, _) = link(&arguments.url, &arguments.request)?;
     let info = block_on(link.lookup()).map_err(|fault| failure(&fault))?;
@@ -161,7 +161,7 @@ pub fn query(arguments: SendArguments) -> Result<(), Failure> {
 /// Sends any operation.
 ///
 /// # Errors
-/// Why it could not be sent, or the fault that it was answered with.
+/// The reason why it could not be sent, or the fault that it was answered with.
 pub fn submit(arguments: SendArguments) -> Result<(), Failure> {
     operate(arguments, Verb::Submit)
 }
@@ -189,7 +189,7 @@ fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
 /// Prints the state of a service and its changes, a line of JSON each, until it ends.
 ///
 /// # Errors
-/// Why it ended, if that was not asked for.
+/// The reason why it ended, if that was not requested.
 pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut wishes = Subscribe::default().operations(arguments.operations).keys(arguments.keys);
@@ -223,7 +223,7 @@ pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
 /// Ends a service.
 ///
 /// # Errors
-/// Why it could not be ended.
+/// The reason why it could not be ended.
 pub fn drop_service(arguments: DropArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     send(&link, Action::Drop, Verb::Drop, Vec::new(), options).map(|_| ())

@@ -32,13 +32,13 @@ use crate::interrupt::Interrupt;
 use crate::output;
 use crate::plan::method::MethodPlan;
 
-/// How many jobs cluster at once: those that the census chooses from, and the one that watches.
+/// The number of jobs that cluster at once: those that the census chooses from, and the one that watches.
 const SIDE_BY_SIDE: usize = 4;
 
-/// How long the services of a node may take to end.
+/// The longest time that the services of a node may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
-/// Whether a demonstration is the workflow of its data set: nothing is said of the method.
+/// Whether a demonstration is the workflow of its data set: no method is named.
 pub fn is_workflow(demo: &DemoArguments) -> bool {
     demo.application.is_none()
         && demo.method.0.is_empty()
@@ -52,10 +52,10 @@ pub fn is_of_jobs(plan: &MethodPlan) -> bool {
     plan.execution.engine == Engine::Ranks && plan.execution.ranks == plan.execution.threads
 }
 
-/// Runs the workflow of a demonstration, or one of its nodes, and shows the result.
+/// Runs the workflow of a demonstration, or one of its nodes, and prints the result.
 ///
 /// # Errors
-/// Why there is no result; then nothing is written.
+/// The reason why there is no result; then nothing is written.
 pub fn run(plan: MethodPlan, dataset: Dataset, part: Option<PartArgument>) -> Result<(), Failure> {
     match (dataset, part) {
         (Dataset::Census, None) => census(plan),
@@ -74,7 +74,7 @@ struct Outcome {
     plan: MethodPlan,
     /// Claimed until this is dropped.
     folder: Mutex<Option<Folder>>,
-    /// Why it could not be written: with its exit code, which a fault has not.
+    /// The reason why it could not be written: with its exit code, which a fault has not.
     failure: Mutex<Option<Failure>>,
 }
 
@@ -154,8 +154,7 @@ fn carry_out(
     Session { name, workflows, dispatcher, node: None, again: None, is_json: false, is_quiet }.run(begin)
 }
 
-/// The data on one node, the clustering on another, and the run here. The nodes end with this process, however that
-/// ends.
+/// The data on one node, the clustering on another, and the run here. The nodes end with this process, for any reason.
 fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let data = Started::new("data")?;
     let compute = Started::new("compute")?;

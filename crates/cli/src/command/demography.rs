@@ -21,7 +21,7 @@ use crate::{output, summary};
 /// Runs the command to its end.
 ///
 /// # Errors
-/// [`Failure`], with nothing left behind.
+/// Returns [`Failure`], with nothing left behind.
 pub fn run(arguments: &DemographyArguments) -> Result<(), Failure> {
     let (execution, layout) = execution(&arguments.execution, None)?;
     let interrupt = Interrupt::listen()?;

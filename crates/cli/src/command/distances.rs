@@ -32,7 +32,7 @@ const GROUP_SCALE: f64 = 1.0 / 32767.0;
 /// Runs the command to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let plan = DistancesPlan::new(arguments, typed, group.job())?;
     let Holds::Items(kind) = plan.holds else { return convert(&plan) };
@@ -73,7 +73,7 @@ pub fn run(arguments: DistancesArguments, typed: &[OsString], group: &ProcessGro
 
 /// Items of which equal ones have become one.
 struct Collapsed {
-    /// Those of all that were given.
+    /// All items that were given.
     ids: Vec<String>,
     duplicates: Duplicates,
 }
@@ -111,7 +111,7 @@ fn measure<T: Precision>(
 /// Facts about the values of all pairs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PairFacts {
-    /// How many pairs have none.
+    /// The number of pairs that have none.
     pub missing: u64,
     /// The largest, 0 if there is none.
     pub largest: f64,
@@ -158,7 +158,8 @@ pub(super) fn described(
 /// were kept.
 ///
 /// # Errors
-/// [`Kind::Stopped`], with the finished part kept; a checkpoint that is not there or of something else; failed ranks.
+/// Returns [`Kind::Stopped`], with the finished part kept; a checkpoint that does not exist or is of something else;
+/// failed ranks.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,
@@ -296,7 +297,7 @@ fn missing_name(element: Element) -> &'static str {
     }
 }
 
-/// Reads a matrix and writes it in the form asked for.
+/// Reads a matrix and writes it in the form requested.
 fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     let clock = Stopwatch::start();
     if plan.resumed.is_some() {

@@ -1,5 +1,5 @@
-//! `lehr job`: this process's part of a job that a node spreads over several. Nobody types it; a node does, behind
-//! `mpiexec`.
+//! `lehr job`: this process's part of a job that a node spreads over several. A node runs it, behind `mpiexec`; users
+//! don't.
 //!
 //! Output goes to three places. Progress goes to the node, a line of JSON each, on standard output. The outcome goes
 //! into the folder. An error that ends this process alone goes to standard error.

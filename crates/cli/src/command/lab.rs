@@ -1,4 +1,4 @@
-//! `lehr lab`: hands over to the program that measures Lehr, which nothing of this one depends on.
+//! `lehr lab`: starts the program that measures Lehr, which nothing here depends on.
 
 use std::ffi::OsString;
 use std::io::{self, ErrorKind};
@@ -9,11 +9,11 @@ use crate::exit::{Failure, Kind};
 /// The program's name.
 const LAB: &str = "lehr-lab";
 
-/// Starts `lehr-lab` with these arguments: the one beside this program, which was built with it, else the one on the
-/// path.
+/// Starts `lehr-lab` with these arguments: the one in this program's folder, which was built with it, else the one on
+/// the path.
 ///
 /// # Errors
-/// [`Kind::Environment`] if there is none, or it cannot be started.
+/// Returns [`Kind::Environment`] if there is none, or it cannot be started.
 pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let name = format!("{LAB}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|file| file.is_file());

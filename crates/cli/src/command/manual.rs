@@ -11,17 +11,17 @@ use crate::output;
 /// Prints the completions of a shell.
 ///
 /// # Errors
-/// [`Kind::Environment`] if standard output does not take them.
+/// Returns [`Kind::Environment`] if standard output does not take them.
 pub fn completions(shell: Shell) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut help::command(true), "lehr", &mut script);
     output::result(&String::from_utf8_lossy(&script))
 }
 
-/// Writes a manual page for each command into a folder, which is made if need be.
+/// Writes a manual page for each command into a folder, which is created if necessary.
 ///
 /// # Errors
-/// [`Kind::Environment`] if a page cannot be written.
+/// Returns [`Kind::Environment`] if a page cannot be written.
 pub fn pages(folder: &Path) -> Result<(), Failure> {
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(help::command(true), folder));
     written.map_err(|cause| Failure::new(Kind::Environment, format!("{}: {cause}", folder.display())))

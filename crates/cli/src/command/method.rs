@@ -1,5 +1,5 @@
 //! `lehr METHOD`, for every method that `lehr-methods` declares: data in, a folder of results out. `lehr demo census`
-//! goes the same way with points that are built in.
+//! works in the same way with built-in points.
 //!
 //! The order matters. Every error is found before anything is written, and earlier results stay untouched until all new
 //! ones are complete.
@@ -33,7 +33,7 @@ use summary::Described;
 /// Runs a plan to its end, together with the other processes of a job, if there are any.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
@@ -80,7 +80,7 @@ pub fn run(plan: &MethodPlan, group: &ProcessGroup<'_>) -> Result<(), Failure> {
 
 /// A method's findings, and the facts about the run for its results.
 pub struct Finished<'a> {
-    /// The plan that was asked for.
+    /// The plan that was requested.
     pub plan: &'a MethodPlan,
     /// The data.
     pub data: Data<'a>,
@@ -88,7 +88,7 @@ pub struct Finished<'a> {
     pub fit: &'a dyn Fit,
     /// Warnings for the owner of the data.
     pub warnings: Vec<String>,
-    /// Where the time went until here, in seconds.
+    /// The time spent until here, in seconds, by phase.
     pub phases: Vec<(String, f64)>,
 }
 
@@ -166,7 +166,7 @@ pub fn publish(
     Ok(format!("{}\n{}", fit.headline(data), whereabouts(plan, seconds)))
 }
 
-/// How columns were scaled: as was asked for, or as the preparation chose.
+/// The scale of columns: as the user asked, or as the preparation chose.
 fn scale_of(data: Data<'_>, asked: Frame) -> Scale {
     let origin = if let Data::Rows(rows) = data { rows.origin() } else { None };
     origin.map_or(asked.scale(), |origin| origin.preparation.scale)
@@ -235,7 +235,7 @@ fn fit(
     }
 }
 
-/// Why there is no result. Of a stream, the faults of its rows, which came after the sample.
+/// The reason why there is no result. The faults of a stream's rows, which came after the sample.
 fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &MethodPlan) -> Failure {
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
@@ -253,7 +253,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     }
 }
 
-/// Where the results are: a line for the folder, for the page and for the figure.
+/// The paths of the results: a line for the folder, for the page and for the figure.
 fn whereabouts(plan: &MethodPlan, seconds: f64) -> String {
     let about = plan.method.about();
     let is_told = |file: &&str| *file != folder::REPORT && !about.untold.contains(file);

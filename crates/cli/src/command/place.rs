@@ -1,8 +1,8 @@
 //! `lehr place`: new items and a map in, a folder with their positions in it out.
 //!
 //! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
-//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items do not see each other:
-//! they are placed in blocks, and finished ones are kept ([`log`]).
+//! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items are independent of each
+//! other: they are placed in blocks, and finished ones are kept ([`log`]).
 
 mod log;
 
@@ -35,7 +35,7 @@ use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
 
-/// About how long a block takes: so often a stop is asked for.
+/// The approximate time of a block: the interval between checks for a stop.
 const BLOCK_SECONDS: f64 = 0.25;
 /// Items of the first block, whose time says how many the others take.
 const BLOCK_FIRST: usize = 16;
@@ -47,7 +47,7 @@ const TOLD: usize = 10;
 /// Runs the command to its end.
 ///
 /// # Errors
-/// [`Failure`], with nothing but a checkpoint left behind.
+/// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
     let plan = PlacePlan::new(arguments, typed)?;
     let interrupt = Interrupt::listen()?;
@@ -183,7 +183,7 @@ impl Map {
         }
     }
 
-    /// A number that tells this map and these dissimilarities from others.
+    /// A number that identifies this map and these dissimilarities.
     fn fingerprint(&self, metric: &dyn Metric, plan: &PlacePlan) -> String {
         let mut hash = Xxh3::new();
         hash.update(&metric.fingerprint().to_le_bytes());
@@ -234,7 +234,7 @@ fn listed(ids: &[&str]) -> String {
     format!("{}{more}", ids[..ids.len().min(TOLD)].join(", "))
 }
 
-/// Places all items, the first of which in `metric` are the map's, and writes where they are.
+/// Places all items, the first of which in `metric` are the map's, and writes their positions.
 fn place(
     plan: &PlacePlan,
     map: &Map,

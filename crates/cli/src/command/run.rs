@@ -1,7 +1,7 @@
 //! `lehr run`: a workflow, in this process or on a node.
 //!
-//! Both ways are the same service, [`Workflows`]; in this process it stands on a host that nothing reaches. The output
-//! for people is made from its changes.
+//! Both ways use the same service, [`Workflows`]; in this process its host has no address. The output for people is
+//! made from its changes.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use crate::output;
 use crate::plan::shell_word;
 use lehr_methods::numbers::{duration, left_aligned};
 
-/// How long services may take to end.
+/// The longest time that services may take to end.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The events while a run is watched.
@@ -42,8 +42,8 @@ enum WatchEvent {
 /// Runs a workflow to its end.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it was
-/// stopped, with how to go on.
+/// Returns [`Kind::BadData`] with every fault of the workflow; [`Kind::NoResult`] if it failed; [`Kind::Stopped`] if it
+/// was stopped, with how to continue.
 pub fn run(arguments: RunArguments) -> Result<(), Failure> {
     let file = arguments.file.display().to_string();
     let definition = text(&arguments.file)?;
@@ -147,9 +147,9 @@ async fn start(
     host.start(placement, move || Workflows::new(Some(client.clone())).wait_for_resume()).await
 }
 
-/// How a run is resumed.
+/// How Lehr resumes a run.
 pub struct Again {
-    /// The command that does it.
+    /// The command that carries it out.
     pub command: String,
     /// Whether the user typed that.
     pub is_wanted: bool,
@@ -159,13 +159,13 @@ pub struct Again {
     pub folder: Option<PathBuf>,
 }
 
-/// A run and those who look at it.
+/// A run and its watchers.
 pub struct Session<'a> {
     /// The workflow.
     pub name: &'a str,
     /// The service that runs it.
     pub workflows: Reference<WorkflowState>,
-    /// Where changes are listened to.
+    /// The dispatcher of the listeners for changes.
     pub dispatcher: &'a Dispatcher,
     /// The node where it runs, if that is another.
     pub node: Option<&'a str>,
@@ -187,7 +187,7 @@ impl Session<'_> {
     /// Runs it to its end, and shows the result.
     ///
     /// # Errors
-    /// As for [`run`].
+    /// The same as for [`run`].
     pub fn run(&self, begin: Begin) -> Result<(), Failure> {
         let (id, run) = self.carry_out(begin)?;
         self.end(&id, &run)
@@ -196,7 +196,7 @@ impl Session<'_> {
     /// Runs it to its end, whichever that is: the name of the run, and the run.
     ///
     /// # Errors
-    /// If it could not begin, or nobody knows its outcome.
+    /// Fails if it could not begin, or its outcome is unknown.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
@@ -362,7 +362,7 @@ impl Session<'_> {
     }
 }
 
-/// The folder whose files may be opened: paths in a workflow are meant from where it stands.
+/// The folder whose files may be opened: paths in a workflow are relative to it.
 fn data_root(arguments: &RunArguments) -> PathBuf {
     let of_the_file = || match arguments.file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_path_buf(),

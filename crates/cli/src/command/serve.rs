@@ -26,8 +26,8 @@ use crate::output;
 /// Runs a node until Ctrl-C. Its address goes to standard output when it listens.
 ///
 /// # Errors
-/// [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates. [`Kind::Environment`]
-/// if the address is not available, or if services had to be cut off at the end.
+/// Returns [`Kind::Usage`] for invalid settings, [`Kind::BadData`] for an invalid policy or certificates.
+/// Returns [`Kind::Environment`] if the address is not available, or if services had to be cut off at the end.
 pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     if arguments.log_json {
         output::speak_json();
@@ -102,13 +102,13 @@ fn warn_of(policy: &Policy) {
 /// Reports the faults of a policy.
 ///
 /// # Errors
-/// [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.
+/// Returns [`Kind::BadData`] with every fault; [`Kind::Environment`] if the file cannot be read.
 pub fn check_policy(arguments: &CheckPolicyArguments) -> Result<(), Failure> {
     warn_of(&policy(&arguments.policy)?);
     output::result(&format!("{}: no fault found\n", arguments.policy.display()))
 }
 
-/// Where data sets and the first method stand, unless the command line puts them elsewhere.
+/// The default paths of the data sets and of the first method.
 const STANDING: [(&str, &str); 2] = [("lehr.datasets", "/datasets"), ("lehr.clustering", "/clustering")];
 
 /// The kinds of services that this program can make by their contracts, for nodes and for `lehr run`.
@@ -198,7 +198,8 @@ async fn start(
 /// The environment variable with the token for joined nodes.
 const JOIN_TOKEN: &str = "LEHR_JOIN_TOKEN";
 
-/// How other nodes are asked: those that the command line names are shown the token, those that a client names are not.
+/// How other nodes are called: those that the command line names are shown the token, those that a client names are
+/// not.
 fn client(arguments: &ServeArguments, shows_token: bool) -> Result<Client, Failure> {
     let join = &arguments.join;
     let token = if shows_token { token_or(join.join_token.as_deref(), JOIN_TOKEN)? } else { None };
@@ -287,8 +288,8 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
 /// Descriptors that connections leave to files, listeners and connections to other nodes.
 const DESCRIPTORS_LEFT: u64 = 128;
 
-/// How many connections the process can have, of those that were asked for: with no descriptor left, nothing could be
-/// kept or read.
+/// The number of connections that the process can have, at most as many as were requested. With no descriptor left, it
+/// could keep and read nothing.
 fn connections(wanted: usize) -> usize {
     let Some(descriptors) = raise_descriptors() else { return wanted };
     let most = usize::try_from(descriptors.saturating_sub(DESCRIPTORS_LEFT).max(descriptors / 2)).unwrap_or(usize::MAX);

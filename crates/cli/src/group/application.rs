@@ -19,11 +19,11 @@ use crate::exit::{Failure, Kind};
 use crate::interrupt::Interrupt;
 use crate::plan::execution;
 
-/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
+/// Follows the lead to the end: the exit code. Prints nothing, because the lead prints.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
-/// this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
+/// then this process speaks.
 pub fn follow(process: Process, subject: Subject, arguments: &ApplicationArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
     // job.

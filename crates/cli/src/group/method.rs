@@ -48,7 +48,7 @@ struct Head {
 enum RowsAre {
     Numbers,
     Bits,
-    /// So many values are not 0.
+    /// The number of values that are not 0.
     Sparse {
         values: usize,
     },
@@ -61,7 +61,7 @@ struct RowFile {
     path: Option<String>,
     /// The mark at its beginning.
     mark: Mark,
-    /// Which table it takes.
+    /// The table that it takes.
     table: String,
     /// Whether rows have identifiers, which the lead has.
     has_ids: bool,
@@ -71,7 +71,7 @@ impl ProcessGroup<'_> {
     /// Tells the others to compute. All make the same call of the method.
     ///
     /// # Errors
-    /// [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if they cannot be reached.
     pub fn request(&self, plan: &MethodPlan, data: Data<'_>, is_traced: bool) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let checkpoint = plan.resumed.as_ref().map(|(content, _)| String::from_utf8_lossy(content).into_owned());
@@ -88,7 +88,7 @@ impl ProcessGroup<'_> {
     /// Writes a table of rows with all ranks of all processes, each its own rows, into a file that is made and empty.
     ///
     /// # Errors
-    /// If a rank could not write or be reached.
+    /// Fails if a rank could not write or be reached.
     pub fn write_table(&self, path: &Path, table: &Table<'_>, execution: &Execution) -> io::Result<()> {
         let mark = rows::mark();
         std::fs::write(path, mark)?;
@@ -140,11 +140,11 @@ impl Request {
     }
 }
 
-/// Follows the lead of a method to the end: the exit code. Says nothing, because the lead does.
+/// Follows the lead of a method to the end: the exit code. Prints nothing, because the lead does.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
-/// this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
+/// then this process speaks.
 pub fn follow(process: Process, takes: Takes, arguments: &ExecutionArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
     // job.
@@ -261,7 +261,7 @@ fn encode_words(head: &Head, words: impl Iterator<Item = u64>) -> Result<Vec<u8>
     Ok(request)
 }
 
-/// The order, and the rows as they are to be taken: the lead has scaled them.
+/// The order, and the rows in the form in which they are used: the lead has scaled them.
 fn decode(request: &[u8]) -> Result<(Request, Rows), Failure> {
     let (length, rest) = request.split_first_chunk().ok_or_else(|| misread("it is cut"))?;
     let (head, numbers) =

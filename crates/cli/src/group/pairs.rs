@@ -53,7 +53,7 @@ impl ProcessGroup<'_> {
     /// [`all_pairs`].
     ///
     /// # Errors
-    /// [`Kind::Environment`] if they cannot be reached.
+    /// Returns [`Kind::Environment`] if they cannot be reached.
     pub fn order_pairs<T: Precision>(&self, items: &Items, log: Option<&[u8]>) -> Result<(), Failure> {
         let Some(process) = self.process else { return Ok(()) };
         let request = encode(items, T::BYTES == size_of::<f64>(), log)?;
@@ -66,11 +66,11 @@ impl ProcessGroup<'_> {
     }
 }
 
-/// Follows the lead to the end: the exit code. Says nothing, because the lead does.
+/// Follows the lead to the end: the exit code. Prints nothing, because the lead prints.
 ///
 /// # Errors
-/// [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood; then
-/// this process speaks.
+/// Returns [`Kind::Environment`] if the others cannot be reached, [`Kind::NoResult`] if an order cannot be understood;
+/// then this process speaks.
 pub fn follow(process: Process, arguments: DistancesArguments) -> Result<u8, Failure> {
     // A first Ctrl-C reaches the lead too, which stops the run for all; a second ends this process, and with it the
     // job.

@@ -13,7 +13,7 @@ use crate::arguments::{DistancesArguments, FormArgument};
 use crate::exit::{Failure, Kind, as_typed};
 use crate::progress::CHECKPOINT_SECONDS;
 
-/// The folder for the matrix when none is named.
+/// The default folder for the matrix.
 const OUT_DEFAULT: &str = "lehr-distances";
 
 /// Bytes of a GiB.
@@ -25,7 +25,7 @@ pub struct DistancesPlan {
     pub input: PathBuf,
     /// Its contents.
     pub holds: Holds,
-    /// How items are compared, and the treatment of equal ones.
+    /// The metric for the items, and the treatment of equal ones.
     pub options: Options,
     /// The character between fields of a table, if it was named.
     pub delimiter: Option<u8>,
@@ -33,7 +33,7 @@ pub struct DistancesPlan {
     pub execution: Execution,
     /// How a number is stored.
     pub element: Element,
-    /// Which pairs are stored.
+    /// The pairs that are stored.
     pub form: Form,
     /// The folder for the matrix.
     pub out: PathBuf,
@@ -43,7 +43,7 @@ pub struct DistancesPlan {
     pub force: bool,
     /// Seconds between two looks at the finished part, to keep it.
     pub checkpoint_seconds: f64,
-    /// The most bytes that values may take; none where nobody knows.
+    /// The largest number of bytes of values; none if it is unknown.
     pub memory: Option<u64>,
     /// Print the header.
     pub json: bool,
@@ -63,8 +63,8 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// By its first character, unpacked: `>` begins FASTA, `#FPS` FPS. An array with a header of ours beside it is a
-    /// matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
+    /// By its first character, after unpacking: `>` begins FASTA, `#FPS` FPS. An array with a header of Lehr beside it
+    /// is a matrix. A name ending in `.fps` or `.bin` says the same where the content cannot.
     fn look(path: &Path) -> Self {
         let name = path.to_string_lossy().to_lowercase();
         let stem = name.trim_end_matches(".gz");
@@ -89,8 +89,8 @@ impl Holds {
 }
 
 impl DistancesPlan {
-    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as it
-    /// came; `job` the processes that compute together, if there are several.
+    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as
+    /// typed; `job` the processes that compute together, if there are several.
     ///
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other or do not go with the input.

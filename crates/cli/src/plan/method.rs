@@ -26,14 +26,14 @@ use crate::resume::{Repeated, checkpoint_of};
 /// The name of standard input.
 const STANDARD_INPUT: &str = "-";
 
-/// How many clusters the demonstration looks for.
+/// The number of clusters that the demonstration looks for.
 const DEMO_CLUSTERS: u64 = 20;
 
-/// One run: where the data come from, the method, and where the results go.
+/// One run: the source of the data, the method, and the target of the results.
 pub struct MethodPlan {
     /// The method.
     pub method: &'static dyn Method,
-    /// Where the data come from.
+    /// The source of the data.
     pub source: Source,
     /// The options of the method: those that were given, or those of the checkpoint.
     pub options: Options,
@@ -41,7 +41,7 @@ pub struct MethodPlan {
     pub resumed: Option<(Vec<u8>, PathBuf)>,
     /// Engine, ranks and threads.
     pub execution: Execution,
-    /// Where the ranks are.
+    /// The layout of the ranks.
     pub layout: Layout,
     /// The folder for results.
     pub out: PathBuf,
@@ -62,7 +62,7 @@ pub struct MethodPlan {
     pub command: String,
 }
 
-/// Where the data come from, and how they are read.
+/// The source of the data, and how they are read.
 pub struct Source {
     /// The file, as typed; of other data, their name.
     pub path: PathBuf,
@@ -72,31 +72,31 @@ pub struct Source {
     pub selection: Selection,
     /// Cells without a value are missing, not faults.
     pub missing: bool,
-    /// How many packed bits its rows have, if it is an array of such.
+    /// The number of packed bits in a row, if it is an array of those.
     pub bits: Option<usize>,
     /// The number of the first column of SVMlight's text, if it is given.
     pub first_column: Option<FirstColumn>,
     /// The table with the weights of rows of bits or of sparse rows, if they have any.
     pub weights_from: Option<PathBuf>,
-    /// Where rows are kept that memory should not hold.
+    /// The folder for rows that are kept on disk.
     pub spill: Option<Spill>,
     /// The space in which rows are compared.
     pub frame: Frame,
-    /// Where known classes of the items of a matrix are.
+    /// The file with known classes of a matrix's items.
     pub classes: Option<ClassSource>,
-    /// How an ordinary table becomes numbers, where anything was said of that.
+    /// How a table with text, dates or gaps becomes numbers, if the user said anything about that.
     pub preparing: Option<Preparing>,
     /// Whether its columns are copied to the results of rows.
     pub append: bool,
 }
 
-/// How an ordinary table becomes numbers.
+/// How a table with text, dates or gaps becomes numbers.
 pub struct Preparing {
     /// The options of the preparation, with columns as they were typed.
     pub wishes: Wishes,
     /// How the table is read.
     pub form: TableForm,
-    /// Whether rows that lie alone influence nothing.
+    /// Whether isolated rows influence nothing.
     pub sets_aside: bool,
 }
 
@@ -112,7 +112,7 @@ pub enum Origin {
 }
 
 impl Source {
-    /// A file of which nothing was said.
+    /// A file of unknown kind.
     fn of(path: PathBuf, frame: Frame) -> Self {
         let selection = Selection::default();
         Self {
@@ -131,7 +131,7 @@ impl Source {
         }
     }
 
-    /// Census blocks: nobody has to choose their columns.
+    /// Census blocks: their columns are known.
     fn census(dataset: Dataset) -> Self {
         let columns = Some(["lon", "lat"].map(str::to_owned).to_vec());
         let (weights, id) = (Some("pop".to_owned()), Some("geoid".to_owned()));
@@ -152,7 +152,7 @@ impl Source {
     /// A stream, from a file or standard input.
     ///
     /// # Errors
-    /// [`Kind::Usage`] where several processes compute together.
+    /// Returns [`Kind::Usage`] where several processes compute together.
     fn stream(arguments: &StreamArguments, job: Option<&Job>) -> Result<Self, Failure> {
         if job.is_some() {
             let message = "a stream is read by one process: run it without mpiexec";
@@ -263,12 +263,12 @@ struct Typed<'a> {
     options: Options,
     execution: ExecutionArguments,
     results: ResultArguments,
-    /// The command line as it came.
+    /// The command line as typed.
     line: &'a [OsString],
 }
 
 impl MethodPlan {
-    /// Checks the arguments together. `typed` is the command line as it came, for [`MethodPlan::resume_command`]; `job`
+    /// Checks the arguments together. `typed` is the command line as typed, for [`MethodPlan::resume_command`]; `job`
     /// the processes that compute together, if there are several.
     ///
     /// # Errors
@@ -292,7 +292,7 @@ impl MethodPlan {
     /// The same for data that are built in.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     pub fn of_demo(demo: DemoArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let (mut options, results) = (demo.method.0, demo.results.0);
         let ends = ["clusters", "stop_temperature", "stop_length"];

@@ -12,7 +12,7 @@ use crate::arguments::PlaceArguments;
 use crate::exit::{Failure, Kind};
 use crate::progress::CHECKPOINT_SECONDS;
 
-/// The folder for results when none is named.
+/// The default folder for results.
 const OUT_DEFAULT: &str = "lehr-place";
 
 /// One run.
@@ -50,8 +50,8 @@ pub struct PlacePlan {
 }
 
 impl PlacePlan {
-    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as it
-    /// came.
+    /// Checks the arguments together, and with the kind of file that the input is. `typed` is the command line as
+    /// typed.
     ///
     /// # Errors
     /// [`Kind::Usage`]: options that contradict each other or do not go with the input.

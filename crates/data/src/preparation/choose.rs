@@ -9,7 +9,7 @@ use crate::scale::{Scale, Scaling};
 
 /// Logarithms are taken of columns that are skewed by more than this, if that at least halves it.
 const SKEWED: f64 = 1.5;
-/// A column is left out if at least this share of its values is one and the same.
+/// A column is left out if at least this share of its values is equal.
 const SAME: f64 = 0.95;
 /// Texts of fewer than this share of the rows are not worth a feature of their own.
 const RARE: f64 = 0.01;
@@ -21,7 +21,7 @@ impl Preparation {
     ///
     /// # Errors
     /// - [`Error::NoSuchColumns`] if a column that is named is not there.
-    /// - [`Error::Shape`] if a column cannot be used as it is asked to be, or none is left to use.
+    /// - Returns [`Error::Shape`] if a column cannot be used as requested, or none is left to use.
     pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
         Self::of_accounts(frame, &describe_columns(frame), wishes)
     }
@@ -29,7 +29,7 @@ impl Preparation {
     /// The same where the columns have been described.
     ///
     /// # Errors
-    /// As for [`new`](Self::new).
+    /// The same as for [`new`](Self::new).
     pub fn of_accounts(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> Result<Self, Error> {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;
@@ -148,7 +148,8 @@ fn decided(
     }
 }
 
-/// Why a column of numbers says too little for distances: most of its values are missing, or nearly all are one.
+/// The reason why a column of numbers says too little for distances: most of its values are missing, or nearly all are
+/// one.
 ///
 /// Filled values would otherwise make up most of a distance. The few rows that differ from all others would be clusters
 /// of their own.
@@ -203,7 +204,7 @@ fn log_words(facts: &NumberFacts) -> String {
     }
 }
 
-/// Why the logarithm of a column should be taken, if it should.
+/// The reason why the logarithm of a column should be taken, if it should.
 ///
 /// # Example
 /// ```

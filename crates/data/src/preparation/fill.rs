@@ -2,7 +2,7 @@
 
 /// Rows that values are taken from, at most.
 const DONORS: usize = 2_000;
-/// How many of them a gap is the mean of.
+/// The number of nearest rows whose mean fills a gap.
 const NEAREST: usize = 5;
 
 /// Fills the gaps (NaN) of rows one after another with the mean of the nearest rows that have a value there.

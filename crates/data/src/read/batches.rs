@@ -1,7 +1,7 @@
 //! A table as a stream: some rows at a time, so that no more of it is held than those.
 //!
-//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of
-//! weight 0, which influence nothing, are looked at and left out, so that where batches are cut does not hang on them.
+//! The first rows of the stream decide columns, header and delimiter, as those of a table do. Rows of weight 0, which
+//! influence nothing, are examined and left out, so that where batches are cut does not hang on them.
 
 use std::io::Read;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::points::Points;
 /// Faults are reported for the rows that are read together: all of them, the first ten in full. Faults that only show
 /// after all rows are reported at the end, such as a weight column of nothing but zeros.
 ///
-/// Where tables with the same header follow each other, as `cat day-*.csv` gives them, it is passed over each time.
+/// If tables with the same header follow each other, as `cat day-*.csv` gives them, the header is skipped each time.
 ///
 /// Memory: the rows of a batch, and a window of 64 KiB; of Parquet a page of each column.
 ///
@@ -53,8 +53,8 @@ impl Batches<'static> {
     /// The rows of a file, as [`points`](super::points) reads it.
     ///
     /// # Errors
-    /// As [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that is stored
-    /// column after column, because no row is whole before the last column.
+    /// The same as for [`points`](super::points), except for faults of rows. Also [`Error::Format`] for an array that
+    /// is stored column after column, because no row is whole before the last column.
     pub fn open(path: &Path, selection: &Selection) -> Result<Self, Error> {
         Self::of(rows_of(path)?, &again(path), selection)
     }
@@ -64,7 +64,7 @@ impl<'a> Batches<'a> {
     /// The rows of a reader; messages call it `name`.
     ///
     /// # Errors
-    /// As [`Batches::open`], except for those of opening a file.
+    /// The same as for [`Batches::open`], except for those of opening a file.
     pub fn new(reader: impl Read + 'a, name: &str, selection: &Selection) -> Result<Self, Error> {
         let stream = Stream::new(reader);
         Self::of(Source::new(Handle(Rc::clone(&stream)), name)?, &|| stream.whole(name), selection)
@@ -86,11 +86,11 @@ impl<'a> Batches<'a> {
     /// After an error the rest can be read on: the rows of the batch in which the fault was are behind.
     ///
     /// # Errors
-    /// [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`], [`Error::CutShort`],
-    /// [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
+    /// Returns [`Error::Faults`] for the faults of these rows, or at the end with all; [`Error::Read`],
+    /// [`Error::CutShort`], [`Error::Format`], [`Error::Encoding`] where nothing more can be read.
     ///
     /// # Panics
-    /// If `rows` is 0.
+    /// Panics if `rows` is 0.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         assert!(rows > 0, "a batch of no rows");
         match &mut self.rows {
@@ -108,8 +108,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// How much of a file has been read, packed or not: 0 to 1; `None` for readers, of which nobody knows how much they
-    /// have.
+    /// The part of a file that has been read, packed or not: 0 to 1. `None` for readers, whose length is unknown.
     pub fn fraction(&self) -> Option<f64> {
         match &self.rows {
             Rows::Text(text) => text.fraction(),

@@ -21,10 +21,10 @@ pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String
     told(Source::open(path)?, id, class, false, |_| false)
 }
 
-/// As [`classes`], from a reader; messages call it `name`.
+/// Like [`classes`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`classes`], except for those of opening a file.
+/// The same as for [`classes`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -40,14 +40,15 @@ pub fn classes_from(reader: impl Read, name: &str, id: &str, class: &str) -> Res
     told(Source::new(reader, name)?, id, class, false, |_| false)
 }
 
-/// The class of each of these items, none of items without one and of those that the table doesn't have; rows of other
-/// items do not matter.
+/// The class of each of these items; none for items without one, or that the table doesn't have. Rows of other items do
+/// not matter.
 ///
-/// If a table has just these items in this order, its rows give the classes, whatever the ids. So items that share an
-/// id have the classes of their own rows in the results of a run over them. In any other, items are found by their ids.
+/// If a table has exactly these items in this order, its rows give the classes, whatever the ids are. So items that
+/// share an id have the classes of their own rows in the results of a run over them. In any other, items are found by
+/// their ids.
 ///
 /// # Errors
-/// As [`classes`]; ids with two classes are faults only where items are found by them.
+/// The same as for [`classes`]; ids with two classes are faults only where items are found by them.
 ///
 /// # Example
 /// ```
@@ -74,7 +75,7 @@ pub fn classes_of(path: &Path, id: &str, class: &str, items: &[String]) -> Resul
 }
 
 /// Ids and classes in the order of rows. One id has one class, unless `may_differ` says of all rows that it need not.
-/// Where classes may be missing, they are empty.
+/// Missing classes are empty.
 fn told(
     source: Source<'_>,
     id: &str,
@@ -136,11 +137,11 @@ fn told(
     Ok(read)
 }
 
-/// The items for which a column is 1, where it is 0 for the others: a property that each has or has not. Rows of other
+/// The items for which a column is 1, if it is 0 for the others: a property that each has or has not. Rows of other
 /// items do not matter.
 ///
 /// # Errors
-/// As [`classes`]; [`Error::Format`] for an item of which nothing is said, or neither 0 nor 1.
+/// The same as for [`classes`]; [`Error::Format`] for an item without a class, or with neither 0 nor 1.
 pub fn flags(path: &Path, id: &str, flag: &str, items: &[String]) -> Result<Vec<bool>, Error> {
     flags_of(classes(path, id, flag)?, &path.display().to_string(), flag, items)
 }

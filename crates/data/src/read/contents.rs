@@ -11,14 +11,14 @@ use crate::error::Error;
 use crate::read::source::{Source, foreign_format};
 use crate::read::{dissimilarities, fps, matrix_market, npy, svmlight};
 
-/// How much is looked at.
+/// The number of bytes that are examined.
 pub(super) const LOOKED_AT: usize = 1 << 16;
 
 /// The format of a source that is surely neither a table of text nor an array. SVMlight's text is not looked for,
 /// because a table can look like it.
 ///
 /// # Errors
-/// Those of reading the first bytes.
+/// The errors of reading the first bytes.
 pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents>, Error> {
     if fps::is_fps(source)? {
         return Ok(Some(Contents::Fingerprints));
@@ -48,10 +48,10 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
     })
 }
 
-/// The kind of a source that is no array: a table where it is nothing else.
+/// The kind of a source that is no array: a table unless it is something else.
 ///
 /// # Errors
-/// Those of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
+/// The errors of reading the first bytes; [`Error::Format`] for formats that nothing here reads.
 pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) -> Result<Option<Contents>, Error> {
     let head = source.fill(16, None)?;
     if head.starts_with(npy::MAGIC) {
@@ -85,7 +85,7 @@ pub(super) fn is_described(array: &Path) -> bool {
             .is_ok_and(|described| described == array)
 }
 
-/// Whether a text begins as a document in JSON: an object with a first key, or a list of objects, lists, texts or
+/// Whether a text begins like a JSON document: an object with a first key, or a list of objects, lists, texts or
 /// numbers. No table begins so: a bracket is neither a name nor a number.
 fn is_json(text: &[u8]) -> bool {
     let inside = text[1..].trim_ascii_start();

@@ -1,13 +1,13 @@
 //! Tables of text into points: which columns, header or not, and every field that is wrong.
 //!
 //! The first [`SAMPLE_ROWS`] rows decide, before any number is kept, whether there is a header. If no columns were
-//! asked for, they also decide which columns are numeric. Then rows stream through one at a time.
+//! requested, they also decide which columns are numeric. Then rows stream through one at a time.
 //!
 //! - **Header.** Whether the first row has names is decided in `header.rs`.
 //! - **Numeric columns.** A column in which any of the first rows has a number. A column that turns out to have numbers
 //!   in more than half of all rows although it had none in the first is reported. The others are left out, and reported
-//!   with a value of each ([`LeftOut`]). Where values may be missing, a column whose first rows are all gaps is numeric
-//!   too if numbers follow and no text does.
+//!   with an example value each ([`LeftOut`]). If values may be missing, a column whose first rows are all gaps is
+//!   still numeric when numbers follow and no text does.
 
 use std::collections::HashSet;
 
@@ -32,7 +32,7 @@ pub const SAMPLE_ROWS: usize = 100;
 pub const MISSING: [&str; 16] =
     ["", "?", "-", ".", "na", "n/a", "#n/a", "nan", "-nan", "null", "none", "nil", "inf", "-inf", "+inf", "missing"];
 
-/// Why a table is not one of numbers as programs write them.
+/// The reason why a table is not one of numbers as programs write them.
 pub(super) enum Refused {
     /// Something is wrong with it.
     Wrong(Error),
@@ -133,11 +133,11 @@ fn begun<'a>(
     Ok((records, sample, table))
 }
 
-/// How the rows of a text are written that is read some at a time, as its first ones show.
+/// The layout of a text's rows, from the first of them, for a text that is read in parts.
 pub(super) struct Written {
     pub delimiter: u8,
     pub quoting: Quoting,
-    /// How many lines stand before the first row.
+    /// The number of lines before the first row.
     pub lines: usize,
     pub has_header: bool,
     pub names: Vec<String>,
@@ -171,7 +171,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// Rows behind the lines that stand before them, in columns and forms that are known.
+    /// Rows after the leading lines, in known columns and forms.
     pub fn written(source: Source<'a>, written: Written) -> Result<Self, Error> {
         let Written { delimiter, quoting, lines, has_header, names, columns, forms, weights, id, left_out, notes } =
             written;
@@ -187,15 +187,15 @@ impl<'a> Rows<'a> {
         Ok(Rows { records, sample, record, table, has_weight: false, is_over: false })
     }
 
-    /// How much of a file has been read.
+    /// The part of a file that has been read.
     pub fn fraction(&self) -> Option<f64> {
         self.records.fraction()
     }
 
-    /// The next rows of weight above 0, so many at most; none at the end.
+    /// The next rows of weight above 0, at most this many; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end the faults of all rows together.
+    /// The errors of reading; the faults of these rows; at the end the faults of all rows together.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {
@@ -223,13 +223,13 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Whether a field says that there is no value.
+/// Whether a field marks a missing value.
 pub(super) fn is_gap(field: &str) -> bool {
     let field = field.trim().to_lowercase();
     MISSING.contains(&field.as_str()) && !field.ends_with("inf")
 }
 
-/// A field that should be a number as messages show it, with the reason why it is none where that is a comma.
+/// A field that should be a number, as messages show it, with the reason if a comma makes it none.
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
@@ -263,7 +263,7 @@ pub(super) fn is_numeric(rows: &[Record], column: usize) -> bool {
     rows.iter().any(|row| row.field(column).is_some_and(|field| number(field).is_some()))
 }
 
-/// The kind of a column without a name that stands before the others and numbers the rows.
+/// The kind of a column without a name that comes first and numbers the rows.
 pub(super) const ROW_NUMBERS: &str = "numbers of the rows, as an index of pandas";
 
 /// Whether fields number the rows: whole numbers that are all different.
@@ -296,7 +296,7 @@ struct Layout {
     notes: Vec<String>,
 }
 
-/// A column that is none of numbers, or may be none.
+/// A column that is not numeric, or may not be.
 #[derive(Clone)]
 struct Aside {
     column: usize,
@@ -387,7 +387,7 @@ impl Layout {
         Ok(Layout { names, has_header, columns, forms, weights, id, left_out, unknown, row_names, notes })
     }
 
-    /// The columns that were left out, as results tell them.
+    /// The columns that were left out, as results report them.
     fn left_out(&self) -> Vec<LeftOut> {
         let told = |aside: &Aside| LeftOut {
             column: self.names[aside.column].clone(),
@@ -399,8 +399,8 @@ impl Layout {
         index.into_iter().chain(self.left_out.iter().map(told)).collect()
     }
 
-    /// Whether a row is the header once more, as where tables with the same one follow each other. Only where it could
-    /// be no row.
+    /// Whether a row is the header once more, as where tables with the same one follow each other. Only if it cannot be
+    /// a row.
     fn is_header(&self, record: &Record) -> bool {
         self.has_header
             && record.len() == self.names.len()
@@ -434,11 +434,11 @@ struct Table {
     faults: Faults,
     /// The values of the row that is being added.
     fields: Vec<f64>,
-    /// Whether a field may say that there is no value.
+    /// Whether a field may mark a missing value.
     has_gaps: bool,
-    /// Whether rows of weight 0 are looked at, and not kept.
+    /// Whether rows of weight 0 are examined, and not kept.
     leaves_weightless: bool,
-    /// Rows kept, or that would be but for a fault.
+    /// Rows that are kept, or would be without a fault.
     kept: usize,
     /// Whether there is a number that begins with a 0, as codes do.
     has_codes: bool,
@@ -575,7 +575,7 @@ impl Table {
         if self.faults.is_empty() { Ok(self) } else { Err(Error::Faults(self.faults)) }
     }
 
-    /// A column as messages tell it.
+    /// A column as messages show it.
     fn column(&self, index: usize) -> Option<Column> {
         let Layout { names, has_header, .. } = &self.layout;
         Some(Column { index, name: has_header.then(|| names[index].clone()) })

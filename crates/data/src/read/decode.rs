@@ -80,7 +80,7 @@ impl Census {
 pub(super) struct Decoder<R> {
     reader: R,
     encoding: Encoding,
-    /// Bytes that were read and not decoded: half of a letter at most.
+    /// Bytes that were read and not decoded: at most half of a letter.
     rest: Vec<u8>,
     decoded: Vec<u8>,
     given: usize,
@@ -153,7 +153,7 @@ impl<R: Read> Read for Decoder<R> {
 mod tests {
     use super::*;
 
-    /// Gives one byte at a time.
+    /// Returns one byte at a time.
     struct Slowly<'b>(&'b [u8]);
 
     impl Read for Slowly<'_> {

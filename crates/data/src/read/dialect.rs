@@ -21,15 +21,15 @@ use super::{DateOrder, Encoding, TableForm};
 pub struct Dialect {
     /// The kind of file.
     pub format: Format,
-    /// How characters are stored.
+    /// The character encoding.
     pub encoding: Encoding,
-    /// The delimiter of fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
-    /// How many lines above the header were left out.
+    /// The number of lines above the header that were left out.
     pub skipped: usize,
-    /// How many rows name the columns.
+    /// The number of rows that name the columns.
     pub header_rows: usize,
-    /// How many rows below the values were left out.
+    /// The number of rows below the values that were left out.
     pub footer_rows: usize,
     /// The sheet of a workbook.
     pub sheet: Option<String>,
@@ -37,7 +37,7 @@ pub struct Dialect {
     pub decimal: Option<char>,
     /// The order of the parts of dates, where a column shows it.
     pub dates: Option<DateOrder>,
-    /// Spellings of a missing value that were asked for.
+    /// Requested spellings of a missing value.
     pub missing: Vec<String>,
 }
 
@@ -66,7 +66,7 @@ pub enum Format {
 }
 
 impl Dialect {
-    /// The options for reading the next table of the same kind. Where its values begin and end is found out again.
+    /// The options for reading the next table of the same kind. The bounds of its values are found again.
     pub fn form(&self) -> TableForm {
         TableForm {
             delimiter: self.delimiter,

@@ -16,7 +16,7 @@ use crate::read::{contents, npy};
 /// The formats of a matrix.
 const EXPECTED: &str = "an NPY array of dissimilarities, or the header beside one (.json)";
 
-/// The most bytes that a header may have.
+/// The largest number of bytes that a header may have.
 const HEADER_BYTES: u64 = 1 << 20;
 
 /// Dissimilarities from an array or from its header; either name will do.
@@ -85,7 +85,7 @@ pub fn matrix(path: &Path) -> Result<Dissimilarities, Error> {
 /// makes them. Messages call it `name`.
 ///
 /// # Errors
-/// As [`matrix`].
+/// The same as for [`matrix`].
 ///
 /// # Example
 /// ```
@@ -120,7 +120,7 @@ pub fn matrix_from(reader: impl Read, name: &str) -> Result<Dissimilarities, Err
 /// The header of dissimilarities.
 ///
 /// # Errors
-/// As [`matrix`].
+/// The same as for [`matrix`].
 pub fn header(path: &Path) -> Result<Header, Error> {
     let shown = path.display().to_string();
     let mut file = BufReader::new(open(path)?);
@@ -138,7 +138,7 @@ pub fn header(path: &Path) -> Result<Header, Error> {
 /// Reads a header, and not the bytes behind it.
 ///
 /// # Errors
-/// As [`matrix`].
+/// The same as for [`matrix`].
 pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Error> {
     let wrong = |found: String| Error::Format { name: name.into(), expected: format!("a header {FORMAT:?}"), found };
     let head = reader.fill_buf().map_err(|cause| stopped(name, cause, "nothing".into()))?;
@@ -162,7 +162,7 @@ pub fn header_from(reader: &mut impl BufRead, name: &str) -> Result<Header, Erro
 /// its number (the group's: 1 / 32767); negative numbers are missing values.
 ///
 /// # Errors
-/// As [`matrix`]; [`Error::Format`] if the file's length is that of no N.
+/// The same as for [`matrix`]; [`Error::Format`] if the file's length is that of no N.
 pub fn big_endian_rows(path: &Path, scale: f64) -> Result<Dissimilarities, Error> {
     let shown = path.display().to_string();
     rows_of(&bytes_of(path, &shown)?, scale, &shown)
@@ -186,10 +186,10 @@ fn rows_of(bytes: &[u8], scale: f64, name: &str) -> Result<Dissimilarities, Erro
     Dissimilarities::named(items, Form::Full, Values::U16(values), scale, name)
 }
 
-/// Where the array of a header stands: beside it.
+/// The array's path, given its header's: beside it.
 ///
 /// # Errors
-/// [`Error::Format`] if the header names no file of its own folder.
+/// Returns [`Error::Format`] if the header names no file of its own folder.
 pub fn array_path(header_path: &Path, header: &Header) -> Result<PathBuf, Error> {
     // A name with folders in it is none that we wrote, and may lead anywhere.
     let name = Path::new(&header.array);

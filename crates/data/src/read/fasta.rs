@@ -12,7 +12,7 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// A line longer than this is taken for a file of another kind.
+/// A line longer than this is treated as a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
 /// Options for reading a FASTA file. The default: the alphabet is found out, gaps are faults.
@@ -33,8 +33,8 @@ pub struct Expected {
 ///   end.
 /// - [`Error::Format`] if it does not start with `>` or there is nothing in it; [`Error::Encoding`] for ids that are
 ///   not UTF-8.
-/// - [`Error::Faults`] with every letter that is none, every sequence without letters or id, and, among aligned ones,
-///   every one of another length.
+/// - [`Error::Faults`] with every invalid letter, every sequence without letters or id, and, among aligned ones, every
+///   different length.
 pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
     sequences_from(open(path)?, &path.display().to_string(), expected)
 }
@@ -42,7 +42,7 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
 /// Sequences from a reader of FASTA; messages call it `name`.
 ///
 /// # Errors
-/// As [`sequences`], except for those of opening a file.
+/// The same as for [`sequences`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ struct Text {
     ids: Vec<String>,
     /// The line of each id.
     heads: Vec<u64>,
-    /// Where the letters of each line of letters begin, and the line.
+    /// The start of each line of letters, and its line number.
     lines: Vec<(usize, u64)>,
 }
 

@@ -22,13 +22,13 @@ use crate::frame::ReadAs;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TableForm {
-    /// The delimiter of fields; a space stands for any run of spaces and tabs.
+    /// The delimiter of fields; a space means any run of spaces and tabs.
     pub delimiter: Option<char>,
     /// Whether there are names of columns above the values.
     pub header: Option<bool>,
-    /// How characters are stored.
+    /// The character encoding.
     pub encoding: Option<Encoding>,
-    /// How many lines above the header are left out.
+    /// The number of lines above the header that are left out.
     pub skip: Option<usize>,
     /// The sheet of a workbook: its name, or its number counted from 1.
     pub sheet: Option<String>,
@@ -42,7 +42,7 @@ pub struct TableForm {
     pub ragged: Option<Ragged>,
     /// Further spellings of a missing value, such as `-999`.
     pub missing: Vec<String>,
-    /// Columns that are text, whatever they look like, by name.
+    /// Columns that are text, whatever they contain, by name.
     pub text: Vec<String>,
     /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the
     /// same kind.
@@ -55,11 +55,11 @@ pub struct TableForm {
 pub enum Ragged {
     /// They are left out, and reported.
     LeaveOut,
-    /// Fields that are not there are missing values; rows with too many are faults.
+    /// Absent fields are missing values; rows with too many are faults.
     Fill,
 }
 
-/// How the characters of a text are stored.
+/// The character encoding of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Encoding {
     /// UTF-8.

@@ -11,13 +11,13 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::fingerprints::Fingerprints;
 use crate::read::source::{Source, foreign_format, open};
 
-/// How a file with a header begins.
+/// The first bytes of a file with a header.
 const MAGIC: &[u8] = b"#FPS";
 
-/// More bits than this are taken for a damaged header.
+/// More bits than this are treated as a damaged header.
 const BITS_MAX: usize = 1 << 24;
 
-/// Whether a source is to be read as FPS: it begins as one, or is called `.fps`.
+/// Whether to read a source as FPS: it begins as one, or is called `.fps`.
 pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".fps");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
@@ -38,7 +38,7 @@ pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {
 /// Fingerprints from a reader of FPS; messages call it `name`.
 ///
 /// # Errors
-/// As [`fingerprints`], except for those of opening a file.
+/// The same as for [`fingerprints`], except for those of opening a file.
 ///
 /// # Example
 /// ```

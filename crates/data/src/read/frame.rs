@@ -29,8 +29,8 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// [`notes`](DataFrame::notes).
 ///
 /// # Errors
-/// As [`points`](super::points), except that text and gaps are no faults. [`Error::Faults`] for rows that have more or
-/// fewer fields than the others.
+/// The same as for [`points`](super::points), except that text and gaps are no faults. Returns [`Error::Faults`] for
+/// rows that have more or fewer fields than the others.
 ///
 /// # Example
 /// ```
@@ -50,10 +50,10 @@ pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
     Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
 }
 
-/// As [`data_frame`], from a reader; messages call it `name`.
+/// Like [`data_frame`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`data_frame`], except for those of opening a file.
+/// The same as for [`data_frame`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -71,19 +71,19 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
 }
 
-/// A column as you have it.
+/// A column in your form.
 #[derive(Clone, Debug)]
 pub enum InputColumn {
     /// Its values are known.
     Read(FrameColumn),
-    /// Its name and its texts, of which nothing is known: they are read as those of a file.
+    /// Its name and its texts, about which nothing is known: they are read as those of a file.
     Texts(String, Vec<String>),
 }
 
-/// A data frame of columns that are there already.
+/// A data frame of columns that are present already.
 ///
 /// # Errors
-/// [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
+/// Returns [`Error::Faults`] for texts that don't have the form that `form` gives for their column; those of
 /// [`DataFrame::new`].
 ///
 /// # Example
@@ -157,7 +157,7 @@ pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &Ta
     Ok(Framed { frame: framed.frame.with_notes(notes), ..framed })
 }
 
-/// A data frame with the fields that it was made of.
+/// A data frame with its source fields.
 pub(super) struct Framed {
     pub(super) frame: DataFrame,
     grid: Grid,
@@ -224,7 +224,7 @@ impl Framed {
         }
     }
 
-    /// The numbers of a column, nothing where there is none.
+    /// The numbers of a column, nothing if it has none.
     pub(super) fn numbers(&self, column: usize) -> Vec<Option<f64>> {
         let of = &self.frame.columns()[column];
         match (&of.values, &self.as_numbers[column]) {
@@ -358,7 +358,7 @@ fn separator_line(head: &[u8], terminator: u8) -> Option<(u8, String)> {
     }
 }
 
-/// The text after so many lines.
+/// The text after this many lines.
 fn behind_lines(mut text: &[u8], lines: usize, terminator: u8) -> &[u8] {
     for _ in 0..lines {
         let Some(end) = text.iter().position(|byte| *byte == terminator) else { return &[] };
@@ -506,8 +506,8 @@ fn columns(
     Ok(Columns { columns, decimal: decided.decimal, dates: decided.dates, as_numbers, notes: decided.notes })
 }
 
-/// How many rows at the end are sums of those above, whatever they are called. That is one, or one for each part of the
-/// table and then one for all of it.
+/// The number of rows at the end that are sums of those above, whatever their labels. A table has one such row, or one
+/// for each part and then one for the whole.
 ///
 /// Sums of many values are no accident if two columns have them at least, and a fifth of all columns of numbers. Shares
 /// and means have none, and columns with gaps need not.

@@ -1,8 +1,8 @@
 //! The fields of a table as text, before their types are known.
 //!
 //! All values of a column show its type, so all are kept until then, as one text with the positions where fields end.
-//! That costs four bytes for each field beside its letters. Sheets and documents in JSON have typed values; these stand
-//! here as programs write them, with their kind.
+//! This costs four bytes for each field beside its letters. Sheets and JSON documents have typed values; they are
+//! stored here as programs write them, with their kind.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::records::Record;
 /// The type of a value, as the file says it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Text, of which nothing is known.
+    /// Text, about which nothing is known.
     #[default]
     Text,
     /// A number.
     Number,
     /// True or false.
     Truth,
-    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. Of workbooks only.
+    /// A date, written as `2021-04-23` or `2021-04-23T10:15:00`. For workbooks only.
     #[cfg(feature = "sheets")]
     Time,
 }
@@ -27,17 +27,17 @@ pub(super) enum Kind {
 #[derive(Debug, Default)]
 pub(super) struct Grid {
     text: String,
-    /// Where the text of each row begins.
+    /// The offset of each row's text.
     starts: Vec<usize>,
-    /// Where each field ends, counted from the start of its row.
+    /// The end of each field, counted from the start of its row.
     ends: Vec<u32>,
-    /// Where the fields of each row begin among all.
+    /// The index of each row's first field.
     fields: Vec<usize>,
-    /// The line or row of the file where each row stands, counted from 1.
+    /// The line or row of the file for each row, counted from 1.
     lines: Vec<u64>,
     /// The type of each field, where the file has types.
     kinds: Vec<Kind>,
-    /// How many blank lines stood before a row, where there were some.
+    /// The number of blank lines before a row, where there were some.
     blank: BTreeMap<usize, u64>,
 }
 
@@ -46,7 +46,7 @@ impl Grid {
         self.lines.len()
     }
 
-    /// How many fields a row has.
+    /// The number of fields of a row.
     pub(super) fn width(&self, row: usize) -> usize {
         self.fields.get(row + 1).copied().unwrap_or(self.ends.len()) - self.fields[row]
     }
@@ -114,7 +114,7 @@ impl Grid {
         self.ends.push((self.text.len() - start) as u32);
     }
 
-    /// As [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
+    /// Like [`push`](Grid::push), of a kind. Either all fields of a grid have one or none.
     pub(super) fn push_typed(&mut self, text: &str, kind: Kind) {
         self.push(text);
         self.kinds.push(kind);

@@ -1,6 +1,6 @@
 //! Floating point in 16 bits, as NumPy's `float16` and the columns of Parquet and Arrow have it.
 
-/// The number that 16 bits of IEEE 754 stand for, exactly.
+/// The number that 16 bits of IEEE 754 represent, exactly.
 ///
 /// # Example
 /// ```

@@ -1,17 +1,18 @@
 //! Detects whether the first row of a table of text has names or values.
 //!
-//! 1. The caller's word; a `#` before the row, as NumPy writes one; columns asked for by a name: these decide.
+//! 1. The caller's word; a `#` before the row, as NumPy writes one; columns requested by a name: these decide.
 //! 2. A word in a wanted column is a name, and so the row is a header. The mark of a missing value
-//!    ([`MISSING`](super::csv::MISSING)) is no word. Beside true numbers, text that begins with a digit, a sign or a
-//!    point is none either. So a first row of values with an `n/a` or a `3.5x` is reported, not taken for names.
+//!    ([`MISSING`](super::csv::MISSING)) is no word. In addition to true numbers, text that begins with a digit, a sign
+//!    or a point is no name either. So a first row of values with an `n/a` or a `3.5x` is reported, not taken for
+//!    names.
 //! 3. Numbers alone may be names too. They are names in two cases. Either they are years above columns that do not hold
 //!    years, with a word or nothing beside them (`country,2019,2020`). At least two years must ascend or descend,
 //!    within 1700 to 2100. Or they count the columns, from 0 or 1 on, with nothing beside them (`,0,1,2`).
 //! 4. If such numbers are likely to be names but the row beside them does not show it, the table is refused. Read as
-//!    values, they would change every result silently. So are a single year beside a word, years that are evenly
-//!    spaced, and at least three numbers that count columns of fractions.
+//!    values, they would change every result silently. The same holds for a single year beside a word, years that are
+//!    evenly spaced, and at least three numbers that count columns of fractions.
 //!
-//! All other rows of numbers are values, and so is one whose word stands below it once more.
+//! All other rows of numbers are values, and so is a row whose word is repeated below it.
 
 use super::Selection;
 use super::csv::{is_gap, is_name, is_numeric, number};
@@ -24,7 +25,7 @@ const YEARS: std::ops::RangeInclusive<u32> = 1700..=2100;
 /// Whether the first row of these has names.
 ///
 /// # Errors
-/// [`Error::Format`] where the row may have either.
+/// Returns [`Error::Format`] where the row may have either.
 pub(super) fn has_header(source: &str, sample: &[Record], selection: &Selection) -> Result<bool, Error> {
     if let Some(given) = selection.header {
         return Ok(given);
@@ -125,12 +126,12 @@ fn whole(field: &str) -> Option<u32> {
     field.bytes().all(|byte| byte.is_ascii_digit()).then(|| field.parse().ok())?
 }
 
-/// Whether a word stands in the first row, and words below it.
+/// Whether the first row has a word, with words below it.
 fn is_word_above_others(first: &Record, rows: &[Record], column: usize) -> bool {
     first.field(column).is_some_and(is_word) && rows.iter().filter_map(|row| row.field(column)).any(is_word)
 }
 
-/// Whether a word of the first row stands below it once more, as the name of a column does not.
+/// Whether a word of the first row is repeated below it, unlike a column's name.
 fn comes_again(first: &Record, rows: &[Record], column: usize) -> bool {
     let word = first.field(column).map(str::trim).filter(|field| is_word(field));
     word.is_some_and(|word| rows.iter().filter_map(|row| row.field(column)).any(|field| field.trim() == word))

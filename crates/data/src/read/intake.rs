@@ -1,4 +1,4 @@
-//! The rows of an array or of columns on their way in: checked one after the other, and put together to points.
+//! The rows of an array or of columns during reading: checked one after the other, and assembled into points.
 
 use lehr_spill::{Builder, Spill};
 
@@ -6,9 +6,9 @@ use crate::error::{Column, Error, Fault, Faults, Place};
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// Which columns the rows have, as messages and results call them.
+/// The names of the rows' columns, as messages and results call them.
 pub(super) struct Layout {
-    /// Those of the points, in their order.
+    /// The values of the points, in their order.
     pub columns: Vec<Column>,
     /// The names in results.
     pub names: Vec<String>,
@@ -17,11 +17,11 @@ pub(super) struct Layout {
     pub left_out: Vec<LeftOut>,
 }
 
-/// One row, as it stands in a file.
+/// One row, as the file has it.
 pub(super) struct Row<'r> {
     /// In the order of the layout.
     pub values: &'r [f64],
-    /// Where nothing stands: of each value, and then of the weight. Empty if there is no such place in the file.
+    /// Whether each value is missing, and then the weight. Empty if there is no such place in the file.
     pub nulls: &'r [bool],
     pub weight: Option<f64>,
     pub id: Option<String>,
@@ -36,15 +36,15 @@ pub(super) struct Intake<'l> {
     values: Builder<f64>,
     weights: Vec<f64>,
     ids: Vec<String>,
-    /// Whether rows of weight 0 are looked at, and not kept.
+    /// Whether rows of weight 0 are examined, and not kept.
     pub leaves_weightless: bool,
-    /// Rows kept, or that would be but for a fault.
+    /// Rows that are kept, or would be without a fault.
     pub kept: usize,
 }
 
 impl<'l> Intake<'l> {
-    /// For so many rows, or 0 if nobody knows, of the data that messages call `name`. Their values are in memory, or in
-    /// a file of a folder.
+    /// For this many rows, or 0 if unknown, of the data called `name` in messages. Their values are in memory, or in a
+    /// file of a folder.
     pub fn new(name: &str, layout: &'l Layout, spill: Option<&Spill>, rows: usize) -> Result<Self, Error> {
         let values = Builder::new(spill, rows.saturating_mul(layout.columns.len()));
         let values = values.map_err(|error| Error::kept(name, error))?;
@@ -93,8 +93,8 @@ impl<'l> Intake<'l> {
         }
     }
 
-    /// The faults where no row was kept: those of the rows that were read. If `is_all` says that there are no other
-    /// rows, also those of their weights.
+    /// The faults if no row was kept: those of the rows that were read. If `is_all` says that there are no other rows,
+    /// also those of their weights.
     pub fn into_faults(mut self, is_all: bool) -> Result<(), Error> {
         if is_all {
             self.look_at_the_total_weight();

@@ -1,8 +1,8 @@
 //! Rows as objects in JSON: one on each line, or all of them in an array.
 //!
 //! The keys are the columns, in the order in which they come up first; a key that an object lacks is a missing value.
-//! Objects within objects become columns of their own (`a.b`). So do lists of numbers that all have the same length
-//! (`a.0`, `a.1`); other lists stay text. Notes report all of that. A document of one object is no table.
+//! Objects within objects become columns of their own (`a.b`). The same holds for lists of numbers that all have the
+//! same length (`a.0`, `a.1`); other lists stay text. Notes report all of that. A document of one object is no table.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::source::Source;
 use super::{Dialect, Format};
 use crate::error::{Error, quoted};
 
-/// How deep objects may stand within each other.
+/// The deepest nesting of objects.
 const DEPTH_MAX: usize = 16;
 
 /// Lists of more numbers than this are no columns.
@@ -132,7 +132,7 @@ pub(super) fn begins_as_rows(head: &[u8], name: &str) -> bool {
     }
 }
 
-/// The byte that ends lines: as in tables, a carriage return alone too, which stands within no text of JSON.
+/// The byte that ends lines: as in tables, also a lone carriage return, which no JSON text contains.
 fn line_end(text: &[u8]) -> u8 {
     if text.contains(&b'\n') { b'\n' } else { b'\r' }
 }

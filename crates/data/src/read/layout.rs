@@ -1,7 +1,7 @@
 //! The position of the table in a file. Above it are title lines and units, below it totals and sources, and within it
 //! rows that are not its own.
 //!
-//! The fields and types of most rows show the form of the others. A row is left out only where it can be no row of the
+//! The fields and types of most rows show the form of the others. A row is left out only if it cannot be a row of the
 //! table, and a note reports each that is left out. Rows that may be a total are kept apart until numbers are known:
 //! then the sum shows it (`frame.rs`).
 
@@ -15,12 +15,12 @@ use super::written::{gap::is_gap, is_value};
 use super::{Dialect, Ragged, Selection, TableForm};
 use crate::error::{Error, Fault, Faults, Place, quoted};
 
-/// How many rows above a table may be its title, and how many may name its columns.
+/// The largest number of title rows above a table, and of header rows.
 const TITLE_ROWS: usize = 50;
 const HEADER_ROWS: usize = 4;
-/// How many rows below a table may be notes on it.
+/// The largest number of rows below a table that may be notes on it.
 const FOOTER_ROWS: usize = 20;
-/// How many rows are looked at to find out the types of columns.
+/// The number of rows that are examined to find out the types of columns.
 const SAMPLE_ROWS: usize = 100;
 
 /// A table in its place.
@@ -161,7 +161,7 @@ pub(super) fn lay(name: &str, grid: &mut Grid, form: &TableForm, mut dialect: Di
     Ok(Laid { names, rows, totals, names_rows, dialect, notes, faults })
 }
 
-/// How many fields most rows have.
+/// The most common number of fields in a row.
 fn usual_width(grid: &Grid) -> usize {
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for row in 0..grid.rows() {
@@ -174,7 +174,7 @@ fn filled(grid: &Grid, row: usize) -> usize {
     grid.fields(row).filter(|field| !field.trim().is_empty()).count()
 }
 
-/// How many rows stand above the table.
+/// The number of rows above the table.
 fn title_rows(grid: &Grid, width: usize) -> usize {
     if width < 2 {
         return 0;
@@ -234,7 +234,7 @@ fn has_row_names(grid: &Grid, row: usize, width: usize) -> bool {
     are_words && has_values && names.len() == below().count() && is_last_filled
 }
 
-/// Which columns hold mostly numbers or dates below a row.
+/// The columns that hold mostly numbers or dates below a row.
 fn typed_columns(grid: &Grid, top: usize, width: usize) -> Vec<bool> {
     let last = grid.rows().min(top + 1 + SAMPLE_ROWS);
     (0..width)
@@ -254,7 +254,7 @@ fn typed_columns(grid: &Grid, top: usize, width: usize) -> Vec<bool> {
         .collect()
 }
 
-/// How many rows name the columns.
+/// The number of rows that name the columns.
 fn header_rows(
     name: &str,
     grid: &Grid,

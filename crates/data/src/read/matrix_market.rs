@@ -2,8 +2,9 @@
 //! value` a line, both counted from 1.
 //!
 //! `matrix coordinate`, `real`, `integer` or `pattern` (values are then 1), `general`. Entries may come in any order,
-//! none of one place twice; values of 0 are dropped. Dense (`array`) files and complex numbers are refused by name. So
-//! are matrices that store only one half (`symmetric` and similar ones), because they are no rows of a table.
+//! none of one place twice; values of 0 are dropped. The error for dense (`array`) files and complex numbers names
+//! them. The same holds for matrices that store only one half (`symmetric` and similar ones), because they are no rows
+//! of a table.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,18 +13,18 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// How a file begins.
+/// The first bytes of a file.
 const MAGIC: &[u8] = b"%%MatrixMarket";
 
-/// Longer lines are taken for a file of another kind.
+/// Longer lines are treated as a file of another kind.
 const LINE_MAX: usize = 1 << 16;
 
-/// So many rows without an entry are believed; beyond it, there may be so many for each entry. A damaged line of sizes
-/// would otherwise ask for any memory.
+/// The reader accepts this many rows without an entry; beyond that, as many for each entry. A damaged line of sizes
+/// would otherwise demand any amount of memory.
 const EMPTY_ROWS: u64 = 1 << 20;
 const EMPTY_ROWS_OF_ENTRY: u64 = 256;
 
-/// Whether a source is to be read as Matrix Market: it begins as one, or is called `.mtx`.
+/// Whether to read a source as Matrix Market: it begins as one, or is called `.mtx`.
 pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
     let is_called = source.name().to_lowercase().trim_end_matches(".gz").ends_with(".mtx");
     Ok(source.fill(MAGIC.len(), Some(0))?.starts_with(MAGIC) || is_called)
@@ -44,7 +45,7 @@ pub fn rows(path: &Path) -> Result<Sparse, Error> {
 /// Sparse rows from a reader of a Matrix Market file; messages call it `name`.
 ///
 /// # Errors
-/// As [`rows`], except for those of opening a file.
+/// The same as for [`rows`], except for those of opening a file.
 ///
 /// # Example
 /// ```
@@ -58,7 +59,7 @@ pub fn rows_from(reader: impl Read, name: &str) -> Result<Sparse, Error> {
     read(Source::new(reader, name)?)
 }
 
-/// An entry, from 0, and the line that it stands in.
+/// An entry, from 0, and its line.
 struct Entry {
     row: u32,
     column: u32,

@@ -21,7 +21,7 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::{Points, total_weight_fault, weight_fault};
 
-/// How many bytes of a stream are kept, for reading it once more.
+/// The number of bytes of a stream that are kept, for reading it once more.
 const KEPT_BYTES: usize = 1 << 28;
 
 /// Opens a source once more, if that is possible.
@@ -123,7 +123,7 @@ fn no_text(name: &str) -> Error {
     Error::Format { name: name.into(), expected: "a table of text".into(), found: "another file".into() }
 }
 
-/// How much of a stream shows how its rows are written.
+/// The part of a stream that shows how its rows are written.
 const SAMPLE_BYTES: usize = 1 << 16;
 
 /// The rows of a table of text, some at a time. Its first rows show the forms of numbers and the title lines, which are

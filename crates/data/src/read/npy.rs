@@ -20,12 +20,11 @@ use crate::read::{SelectedColumns, Selection, half};
 pub(crate) const MAGIC: &[u8] = b"\x93NUMPY";
 /// A header longer than this is not one that any program writes for a plain array.
 const HEADER_BYTES_MAX: usize = 1 << 20;
-/// How many bytes are converted at a time.
+/// The number of bytes that are converted at a time.
 const CHUNK: usize = 1 << 16;
-/// How many values of an array that is stored column after column are held at a time, unless that is less than
-/// [`ROWS_ACROSS`] rows.
+/// The number of values of a column-major array that are held at a time, unless that is less than [`ROWS_ACROSS`] rows.
 const ACROSS: usize = 1 << 22;
-/// The least number of rows that are read from a column at a time, so that each access to the disk brings many numbers.
+/// The smallest number of rows that are read from a column at a time, so that each disk access reads many numbers.
 const ROWS_ACROSS: usize = 512;
 
 /// Points out of the columns that are chosen, with their values in memory or in a file of a folder. No more of the
@@ -98,15 +97,15 @@ impl<'a> Rows<'a> {
         Ok(Rows { source, header, chosen, done: 0, block, taken: 0, row: 0, values, has_weight: false })
     }
 
-    /// How much of a file has been read.
+    /// The part of a file that has been read.
     pub fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
 
-    /// The next rows of weight above 0, so many at most; none at the end.
+    /// The next rows of weight above 0, at most this many; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);
@@ -180,7 +179,7 @@ pub(super) fn bytes(source: &mut Source<'_>) -> Result<([usize; 2], Vec<u8>), Er
 
 /// The roles of the columns of an array.
 struct Chosen {
-    /// How many columns the array has.
+    /// The number of columns of the array.
     dimension: usize,
     columns: Vec<usize>,
     weights: Option<usize>,
@@ -308,7 +307,7 @@ impl Element {
     }
 }
 
-/// A type of element that is not read, as far as its letter tells, and how to convert it.
+/// An unsupported type of element, as far as its letter shows it, and how to convert it.
 fn about(element: &str) -> &'static str {
     match element.bytes().next() {
         Some(b'c') => ", complex numbers; save their real and imaginary parts",
@@ -407,7 +406,7 @@ impl Header {
         if found < bytes { Err(self.cut_short(source, found)) } else { Ok(()) }
     }
 
-    /// The error where the values end too early, after so many bytes of them.
+    /// The error if the values end too early, after this many bytes.
     fn cut_short(&self, source: &Source<'_>, found: usize) -> Error {
         let [rows, dimension] = self.shape;
         let bytes = rows * dimension * self.element.bytes();
@@ -418,7 +417,7 @@ impl Header {
         }
     }
 
-    /// How many rows there will be, if a file is long enough for the shape in its header; 0 if that is unknown.
+    /// The number of rows to expect, if the file is long enough for the shape in its header; 0 if that is unknown.
     fn rows_there(&self, source: &Source<'_>) -> usize {
         let [rows, dimension] = self.shape;
         source.left().map_or(0, |left| {
@@ -520,7 +519,7 @@ impl Header {
         })
     }
 
-    /// As [`stream`](Header::stream), until the receiver of the values fails.
+    /// Like [`stream`](Header::stream), until the receiver of the values fails.
     fn try_stream(
         &self,
         source: &mut Source<'_>,

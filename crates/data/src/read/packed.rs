@@ -29,10 +29,10 @@ pub fn fingerprints(path: &Path, bits: Option<usize>) -> Result<Fingerprints, Er
     read(Source::open(path)?, bits)
 }
 
-/// As [`fingerprints`], from a reader; messages call it `name`.
+/// Like [`fingerprints`], from a reader; messages call it `name`.
 ///
 /// # Errors
-/// As [`fingerprints`], except for those of opening a file.
+/// The same as for [`fingerprints`], except for those of opening a file.
 pub fn fingerprints_from(reader: impl std::io::Read, name: &str, bits: Option<usize>) -> Result<Fingerprints, Error> {
     read(Source::new(reader, name)?, bits)
 }

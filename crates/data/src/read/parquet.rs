@@ -2,9 +2,9 @@
 //!
 //! Values are stored column after column in groups of rows, and become rows block by block. In turns, some thousand
 //! values of each chosen column are read. So no more of a file is held than a block of rows and a page of each column.
-//! [`Parquet`] checks the sizes that a file claims before memory is taken for them. `pages.rs` checks the size of
-//! unpacked pages, `header.rs` reads their headers. Where the library panics, the file is damaged. Read columns of
-//! other types one after the other with [`Parquet::column`].
+//! [`Parquet`] checks the sizes that a file claims before it allocates memory for them. `pages.rs` checks the size of
+//! unpacked pages, `header.rs` reads their headers. If the library panics, the file is damaged. Read columns of other
+//! types one after the other with [`Parquet::column`].
 
 mod file;
 mod header;
@@ -29,15 +29,15 @@ use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Select
 use file::Unit;
 pub use file::{CODECS, FOOTER_BYTES, Kind, Parquet, Refused, Room};
 
-/// The most that a page may take. Writers make pages of about a mebibyte.
+/// The largest size of a page. Writers make pages of about a mebibyte.
 const PAGE_BYTES: u64 = 1 << 30;
 
-/// How many values a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
+/// The number of values that a block of rows has, unless that is less than [`ROWS_MIN`] rows or more than [`ROWS_MAX`].
 const BLOCK: usize = 1 << 20;
 const ROWS_MIN: usize = 64;
 const ROWS_MAX: usize = 8192;
 
-/// Whether a source is to be read as Parquet: seen from its first bytes, or promised by its name.
+/// Whether to read a source as Parquet: by its first bytes, or by its name.
 pub(super) fn is_parquet(source: &mut Source<'_>) -> bool {
     matches!(source.peek(PARQUET.len()), PARQUET | b"PARE") || source.name().to_lowercase().ends_with(".parquet")
 }
@@ -92,7 +92,7 @@ pub(super) fn frame(source: &Source<'_>, form: &TableForm) -> Result<DataFrame, 
 /// columns are in memory at once.
 ///
 /// # Errors
-/// As [`data_frame`](crate::read::data_frame).
+/// The same as for [`data_frame`](crate::read::data_frame).
 ///
 /// # Example
 /// ```
@@ -159,7 +159,7 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
 
-/// All numbers of a column, NaN where there is none.
+/// All numbers of a column, NaN where one is missing.
 fn numbers_of(
     parquet: &Parquet,
     (name, page_bytes): (&str, u64),
@@ -185,7 +185,7 @@ fn numbers_of(
     })
 }
 
-/// All texts of a column, empty where there is none.
+/// All texts of a column, empty where one is missing.
 fn texts_of(parquet: &Parquet, (name, page_bytes): (&str, u64), column: &Column) -> Result<Vec<String>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
@@ -210,7 +210,7 @@ fn is_whole(read: usize, rows: usize, name: &str, column: &Column) -> Result<(),
     Err(told(Refused::Damaged(said), name, Some(column)))
 }
 
-/// How many rows and columns of numbers there are.
+/// The number of rows and columns of numbers.
 pub(super) fn shape(source: &Source<'_>) -> Result<Option<[usize; 2]>, Error> {
     let parquet = open(source)?;
     let numbers = (0..parquet.names().len()).filter(|column| is_number(&parquet.kind(*column))).count();
@@ -345,8 +345,8 @@ impl Chosen {
     }
 }
 
-/// The text in the first row of a column; nothing if there is none, or none that can be read, because nobody asked for
-/// it.
+/// The text in the first row of a column; nothing if it is missing, or cannot be read because the column was not
+/// requested.
 fn first_text(parquet: &Parquet, column: usize) -> Option<String> {
     let read = || {
         let group = (0..parquet.groups()).find(|group| parquet.group_rows(*group) > 0)?;
@@ -367,7 +367,7 @@ struct Block {
     /// Columns of numbers, the weights among them.
     width: usize,
     values: Vec<f64>,
-    /// Where nothing stands, if there is such a place.
+    /// Whether each value is missing; empty if none is.
     nulls: Vec<bool>,
     ids: Vec<String>,
 }
@@ -386,13 +386,13 @@ pub(super) struct Rows {
     chosen: Chosen,
     /// The next group to be opened.
     group: usize,
-    /// Of the group before it, the columns of numbers and then those of ids, as long as rows are left.
+    /// From the group before it, the columns of numbers and then the ids, as long as rows are left.
     open: Vec<Open>,
     left: u64,
     block: Block,
     /// Rows of the block that have been taken.
     taken: usize,
-    /// Rows that have been taken in all.
+    /// The number of rows taken so far.
     row: usize,
     /// Whether there was a row of weight above 0.
     has_weight: bool,
@@ -409,15 +409,15 @@ impl Rows {
         Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false })
     }
 
-    /// How much of the file has been read, in rows.
+    /// The part of the file that has been read, in rows.
     pub fn fraction(&self) -> f64 {
         (self.row as f64 / self.parquet.rows() as f64).min(1.0)
     }
 
-    /// The next rows of weight above 0, so many at most; none at the end.
+    /// The next rows of weight above 0, at most this many; none at the end.
     ///
     /// # Errors
-    /// Those of reading; the faults of these rows; at the end that no row had a weight.
+    /// The errors of reading; the faults of these rows; at the end that no row had a weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let layout = self.chosen.layout();
         let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;
@@ -434,7 +434,7 @@ impl Rows {
         intake.into_faults(is_all).map(|()| None)
     }
 
-    /// Hands on rows of the block that were not taken, until so many are kept.
+    /// Passes on rows of the block that were not taken, until this many are kept.
     fn give(&mut self, intake: &mut Intake<'_>, kept: usize) -> Result<(), Error> {
         let (width, columns) = (self.block.width, self.chosen.columns.len());
         while self.taken < self.block.rows && intake.kept < kept {
@@ -449,7 +449,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Sees that there are rows to be taken; false at the end of the file.
+    /// Makes sure that there are rows to take; false at the end of the file.
     fn fill(&mut self) -> Result<bool, Error> {
         if self.taken < self.block.rows {
             return Ok(true);
@@ -547,7 +547,7 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
     }
 }
 
-/// Hands on the next values of a column as texts, and how many there were; where nothing stands, an empty one.
+/// Passes on the next values of a column as texts, and their number; a missing value is an empty text.
 fn texts(open: &mut Open, rows: usize, mut put: impl FnMut(String)) -> Result<usize, ParquetError> {
     let is_unsigned = open.is_unsigned;
     fn said<T: ToString>(value: Option<T>) -> String {

@@ -1,16 +1,15 @@
-//! Text into records and fields: lines, quotes, delimiters, and where each record stands.
+//! Text into records and fields: lines, quotes, delimiters, and the position of each record.
 //!
 //! A record is a line, or several where a quoted field has line ends in it. A record has the number of its first line,
 //! because messages need it. Therefore this is no library's reader: the usual readers count or repair CRLF, blank
 //! lines and open quotes in their own ways. The `csv` crate serves as the oracle in the tests.
 //!
 //! Quotes are `"`, doubled within quotes. A data frame needs more ([`Quoting`]): other quotes and letters escaped by a
-//! backslash. Quotes that nothing closes are taken for letters, so that one of them does not swallow the following
-//! rows.
+//! backslash. Unclosed quotes are treated as letters, so that they do not swallow the following rows.
 //!
 //! Delimiters: one byte; or [`SPACES`], which means any run of spaces and tabs, with those at both ends of a line
-//! ignored. Where spaces divide, a lone `#` before the first record marks it as a header, as NumPy's `savetxt` writes
-//! it, and is no field.
+//! ignored. In a file divided by spaces, a lone `#` before the first record marks it as a header and is no field.
+//! NumPy's `savetxt` writes it so.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
@@ -18,9 +17,9 @@ use crate::read::source::{HEAD_BYTES, Source};
 
 /// A run of spaces and tabs as the delimiter: the meaning of `b' '` here.
 pub(crate) const SPACES: u8 = b' ';
-/// A record longer than this is taken for a file that is no table.
+/// A record longer than this means that the file is no table.
 const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How many lines are looked at to find the delimiter.
+/// The number of lines that are examined to find the delimiter.
 const HEAD_LINES: usize = 50;
 
 /// How fields with delimiters in them are written.
@@ -44,12 +43,12 @@ impl Default for Quoting {
 pub(crate) struct Record {
     /// The record's first line, counted from 1.
     pub(crate) line: u64,
-    /// How many blank lines stood between the record before and this one.
+    /// The number of blank lines between the record before and this one.
     pub(crate) blank_lines_before: u64,
     /// Whether it is the first record and a `#` before it says that it is a header.
     pub(crate) is_marked: bool,
     text: String,
-    /// Where each field ends in `text`.
+    /// The end of each field in `text`.
     ends: Vec<usize>,
 }
 
@@ -93,7 +92,7 @@ pub(crate) struct Records<'a> {
     lines: u64,
     has_started: bool,
     quoting: Quoting,
-    /// The line of the first quote that was taken for a letter, and how many there were.
+    /// The line of the first quote that was treated as a letter, and the number of those quotes.
     stray: Option<(u64, u64)>,
 }
 
@@ -113,7 +112,7 @@ impl<'a> Records<'a> {
         Records { quoting, ..self }
     }
 
-    /// Passes over so many lines, fewer if there are no more.
+    /// Skips this many lines, fewer if there are no more.
     pub(crate) fn skip_lines(&mut self, count: usize) -> Result<(), Error> {
         for _ in 0..count {
             let too_long = || Error::Format { name: String::new(), expected: String::new(), found: String::new() };
@@ -124,7 +123,7 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
-    /// The line of the first quote that was taken for a letter, and how many there were.
+    /// The line of the first quote that was treated as a letter, and the number of those quotes.
     pub(crate) fn stray(&self) -> Option<(u64, u64)> {
         self.stray
     }
@@ -137,7 +136,7 @@ impl<'a> Records<'a> {
         self.delimiter
     }
 
-    /// How much of a file has been read; nothing where nobody knows how long the source is.
+    /// The part of a file that has been read; nothing if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.source.fraction()
     }
@@ -286,7 +285,7 @@ fn last_open(bytes: &[u8], delimiter: u8, quoting: Quoting) -> Option<usize> {
 }
 
 /// Whether the quote that closes the field around these bytes is before a delimiter or a line end. `None` if there is
-/// none, or if the bytes end before that is known. A quote before anything else is a letter. But if it is after a
+/// none, or if the bytes end before it is known. A quote before anything else is a letter. But if it is after a
 /// delimiter it opens a field, so the field around these bytes was opened by a letter.
 fn closing(bytes: &[u8], delimiter: u8, terminator: u8, quoting: Quoting) -> Option<bool> {
     let mut place = 0;
@@ -389,7 +388,7 @@ fn is_closed(text: &str, delimiter: u8, quoting: Quoting) -> bool {
 }
 
 /// Whether a quote that opens a field before this text is one. It must be closed before a delimiter, or by a quote with
-/// the rest of the field after it. A quote behind a delimiter opens a field of its own.
+/// the rest of the field after it. A quote after a delimiter opens a field of its own.
 fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     if is_closed(text, delimiter, quoting) {
         return true;
@@ -456,7 +455,7 @@ fn is_number(field: &str, delimiter: u8) -> bool {
 /// The delimiter under which the first lines look most like a table.
 ///
 /// A candidate's score is the number of lines with the most common number of fields (at least two), times the number of
-/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. Where nothing divides the
+/// numeric fields. The first of `, tab ; | space` wins a tie. A file called `.tsv` has tabs. If nothing divides the
 /// lines, there is one column, and the answer does not matter.
 pub(crate) fn detect_delimiter(
     head: &[u8],

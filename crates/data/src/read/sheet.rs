@@ -1,8 +1,7 @@
 //! Workbooks of Excel (`.xlsx`, `.xls`) and of OpenDocument (`.ods`): the cells of one sheet.
 //!
-//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. Where the
-//! table stands on the sheet is found out as in a text (`layout.rs`), because people put titles above it and totals
-//! below.
+//! Files are read by `calamine`. Cells have types: a number stays a number, a date is one by its format. The table's
+//! position on the sheet is detected as in a text (`layout.rs`), because people put titles above it and totals below.
 
 use std::io::Cursor;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +17,12 @@ use crate::error::{Error, quoted};
 /// The first bytes of these files.
 const ZIP: &[u8] = b"PK\x03\x04";
 const OLD: &[u8] = b"\xd0\xcf\x11\xe0";
-/// How many cells a sheet may have: a small file may say that its last cell is far away.
+/// The largest number of cells of a sheet: a small file may say that its last cell is far away.
 const CELLS_MAX: usize = 1 << 28;
 /// A sheet with fewer cells than the fullest by this factor is no table but a page about it.
 const SMALL: usize = 4;
 
-/// Which kind of workbook a source is, by its first bytes and its name.
+/// The kind of workbook, by its first bytes and its name.
 pub(super) fn kind(source: &mut Source<'_>) -> Option<Format> {
     let name = source.name().to_lowercase();
     let head = source.peek(LOOKED_AT);
@@ -47,7 +46,7 @@ pub(super) struct Cells {
     pub(super) notes: Vec<String>,
 }
 
-/// The cells of the sheet that is asked for, or of the first that is not small beside others.
+/// The cells of the requested sheet, or of the first that is not small compared with others.
 pub(super) fn cells(mut source: Source<'_>, format: Format, form: &TableForm) -> Result<Cells, Error> {
     while source.more(None)? {}
     let (name, bytes) = (source.name().to_owned(), source.window().to_vec());

@@ -1,10 +1,10 @@
 //! Fields that a person reads as a number and no program does the same way twice: why they are none.
 //!
-//! A column of which all values are written in one form is read in it (`written.rs`). There remain fields of another
-//! form than the rest of their column, which are reported with a reason. A column of several forms that is left out is
+//! A column whose values are all written in one form is read in it (`written.rs`). There remain fields of another form
+//! than the rest of their column, which are reported with a reason. A column of several forms that is left out is
 //! reported even under `--quiet`, because it was hardly meant as text.
 
-/// Why a field is no number, if but for that it would be a finite one.
+/// The reason why a field is no number, if only a slip prevents it from being a finite one.
 ///
 /// # Example
 /// ```

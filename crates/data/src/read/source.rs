@@ -1,9 +1,9 @@
-//! The bytes of a data source: looked at before they are taken, unpacked where they are gzip, and as text in lines.
+//! The bytes of a data source: peeked before they are consumed, unpacked if they are gzip, and as text in lines.
 //!
-//! This file handles everything that may surround a file's contents, once for all readers. That is packing
+//! This file handles everything that may surround a file's contents, once for all readers. This covers packing
 //! ([`Unpacked`]), a byte order mark, the three kinds of line ends, and whether text is UTF-8. The first bytes show the
 //! packing, never the name, so that a wrongly named file still reads. A [`Source`] keeps a window of bytes that grows
-//! on demand, and gives out slices of it. It knows its position, so that a reader can say where a fault is.
+//! on demand, and gives out slices of it. It knows its position, so a reader can report where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -16,9 +16,9 @@ use crate::read::Encoding;
 use crate::read::decode::Decoder;
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
-/// How many bytes are asked for at a time.
+/// The number of bytes that are requested at a time.
 const CHUNK: usize = 64 * 1024;
-/// How much of a text is looked at to find its line ends.
+/// The part of a text that is examined to find its line ends.
 pub(crate) const HEAD_BYTES: usize = 64 * 1024;
 /// The mark that some programs put before text in UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -49,7 +49,7 @@ pub(crate) struct Source<'a> {
     is_at_end: bool,
     /// The error that stopped a [`Source::peek`], for the next read to report.
     pending: Option<io::Error>,
-    /// The byte that ends lines; `None` before it was first asked for.
+    /// The byte that ends lines; `None` before it was first needed.
     terminator: Option<u8>,
 }
 
@@ -113,12 +113,12 @@ impl<'a> Source<'a> {
         &self.name
     }
 
-    /// The bytes at hand, without reading more.
+    /// The buffered bytes, without reading more.
     pub(crate) fn window(&self) -> &[u8] {
         &self.buffer[self.start..]
     }
 
-    /// How many bytes there are behind those that were consumed, if that can be known before they are read.
+    /// The number of bytes behind those that were consumed, if that can be known before they are read.
     pub(crate) fn left(&self) -> Option<u64> {
         self.length.filter(|_| !self.reader.is_packed()).map(|length| length.saturating_sub(self.offset))
     }
@@ -128,7 +128,7 @@ impl<'a> Source<'a> {
         File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
-    /// How much of a file has been read, packed or not: 0 to 1; nothing where nobody knows how long the source is.
+    /// The part of a file that has been read, packed or not: 0 to 1; nothing if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
@@ -138,7 +138,7 @@ impl<'a> Source<'a> {
         self.offset
     }
 
-    /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer than asked.
+    /// Reads until the window has at least `bytes` bytes or the source ends; the window may be longer.
     ///
     /// `lines` is how many lines of a text were read so far, if it is a text; it only serves the message.
     pub(crate) fn fill(&mut self, bytes: usize, lines: Option<u64>) -> Result<&[u8], Error> {
@@ -149,7 +149,7 @@ impl<'a> Source<'a> {
     }
 
     /// The first `bytes` bytes of the window, fewer if the source ends or fails before them. The next read reports the
-    /// failure, because it knows how far it came.
+    /// failure, with its position.
     pub(crate) fn peek(&mut self, bytes: usize) -> &[u8] {
         while self.window().len() < bytes && !self.is_at_end && self.pending.is_none() {
             self.pending = self.chunk().err();
@@ -191,7 +191,7 @@ impl<'a> Source<'a> {
     /// Macintosh systems. The first line end outside of quotes says which.
     ///
     /// # Errors
-    /// [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
+    /// Returns [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
     pub(crate) fn terminator(&mut self) -> Result<u8, Error> {
         if let Some(terminator) = self.terminator {
             return Ok(terminator);
@@ -238,8 +238,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Bytes as text: UTF-8 without zero bytes, or an error that says where it is not. They begin `at` bytes behind the
-    /// start of the window, in line `line`.
+    /// Bytes as text: UTF-8 without zero bytes, or an error with the position where it is not. They begin `at` bytes
+    /// behind the start of the window, in line `line`.
     pub(crate) fn text<'t>(&self, bytes: &'t [u8], at: usize, line: u64) -> Result<&'t str, Error> {
         let text = std::str::from_utf8(bytes);
         let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());
@@ -276,7 +276,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Why reading stopped after the answer of `read`: for the bytes, or for a reason outside of them.
+/// The reason why reading stopped after the result of `read`: in the bytes, or elsewhere.
 pub(crate) fn stopped(name: &str, cause: io::Error, read: String) -> Error {
     let name = name.to_owned();
     match Damage::of(&cause) {

@@ -16,13 +16,13 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sparse::{FirstColumn, Sparse};
 
-/// Longer lines are taken for a file of another kind.
+/// Longer lines are treated as a file of another kind.
 const LINE_MAX: usize = 1 << 28;
 
-/// How much of a file is looked at to see whether it is one.
+/// The part of a file that is examined to see whether it is one.
 const LOOKED_AT: usize = 1 << 14;
 
-/// How many rows are asked.
+/// The number of rows that are examined.
 const ROWS_ASKED: usize = 3;
 
 /// Whether a source is called as SVMlight's text is: `.svm`, `.svmlight` or `.libsvm`.
@@ -71,8 +71,7 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
 ///   end.
 /// - [`Error::Format`] if it is of another kind or no row has a value; [`Error::Empty`] if it has no rows;
 ///   [`Error::Encoding`].
-/// - [`Error::Faults`] with every field that is none, every column that comes twice in its line, and every blank line
-///   between rows.
+/// - [`Error::Faults`] with every invalid field, every duplicate column in a line, and every blank line between rows.
 pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Error> {
     rows_from(open(path)?, &path.display().to_string(), first_column)
 }
@@ -80,7 +79,7 @@ pub fn rows(path: &Path, first_column: Option<FirstColumn>) -> Result<Sparse, Er
 /// Sparse rows from a reader of SVMlight's text; messages call it `name`.
 ///
 /// # Errors
-/// As [`rows`], except for those of opening a file.
+/// The same as for [`rows`], except for those of opening a file.
 ///
 /// # Example
 /// ```

@@ -2,8 +2,8 @@
 //!
 //! Gzip is recognised by its first two bytes. Several members one after another are one text, as `cat a.gz b.gz` makes
 //! them, and of each the checksum and the length are verified. A file within a file is not unpacked: each layer would
-//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller
-//! above any number of readers can tell it from a failing disk.
+//! multiply a few bytes. A fault in packed bytes is an [`io::Error`] that carries a [`Damage`]. So a caller above any
+//! number of readers can distinguish it from a failing disk.
 
 use std::cell::Cell;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 
-/// How every gzip file begins.
+/// The first bytes of every gzip file.
 pub(crate) const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
 /// A fault in the bytes, not in the disk that they come from.
@@ -62,7 +62,7 @@ impl From<Damage> for io::Error {
 pub struct Unpacked<'a> {
     plain: Box<dyn Read + 'a>,
     is_packed: bool,
-    /// Set when the reader below the decompressor failed: then the error is not about its bytes.
+    /// Set when the reader below the decompressor failed: then the error does not concern its bytes.
     failed: Rc<Cell<bool>>,
     bytes_max: u64,
     given: u64,
@@ -73,7 +73,7 @@ impl<'a> Unpacked<'a> {
     /// Looks at the first two bytes of `reader` and unpacks it if they are gzip's. `bytes_max` limits the plain bytes.
     ///
     /// # Errors
-    /// Those of reading the first two bytes.
+    /// The errors of reading the first two bytes.
     pub fn new(reader: impl Read + 'a, bytes_max: u64) -> io::Result<Self> {
         let failed = Rc::new(Cell::new(false));
         let mut reader = Witness { reader, failed: Rc::clone(&failed) };
@@ -125,7 +125,7 @@ impl Read for Unpacked<'_> {
     }
 }
 
-/// Passes bytes on, and remembers whether the reader below ever failed.
+/// Passes bytes on, and records whether the reader below ever failed.
 struct Witness<R> {
     reader: R,
     failed: Rc<Cell<bool>>,

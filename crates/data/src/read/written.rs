@@ -1,8 +1,8 @@
 //! The ways in which people write values in the cells of a column, and their meaning.
 //!
-//! Every value of a column is looked at before any is read ([`Survey`]): its form is one that explains all of them.
-//! Where several do, other columns of the table may show which is meant ([`decide`]). If they show nothing either, the
-//! more usual form is taken and the column is reported as ambiguous.
+//! Every value of a column is examined before any is read ([`Survey`]): its form is one that explains all of them. If
+//! several do, other columns of the table may show the right one ([`decide`]). If they show nothing either, Lehr
+//! assumes the more usual form and reports the column as ambiguous.
 
 mod date;
 pub mod gap;
@@ -18,10 +18,10 @@ use crate::frame::{Categories, NumberForm, ReadAs, Values};
 use date::{Date, Orders};
 use number::{Mark, Parts};
 
-/// The types that the values of a column could have, as far as they have been looked at.
+/// The types that the values of a column could have, as far as they have been examined.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many rows have a value.
+    /// The number of rows that have a value.
     filled: usize,
     /// With a point and with a comma before the fraction.
     readings: [Reading; 2],
@@ -40,7 +40,7 @@ pub(super) struct Survey {
     times: Times,
     /// Up to three distinct values that are not numbers, ignoring case, in order of appearance.
     words: Vec<String>,
-    /// How many rows have nothing at all.
+    /// The number of rows that have nothing at all.
     empty: usize,
     /// Words for a gap that may be texts of the column, as they are written.
     doubtful: Vec<String>,
@@ -51,7 +51,7 @@ pub(super) struct Survey {
 struct Times {
     /// The orders that all of them allow.
     orders: Orders,
-    /// For each order, the row of the first date that does not allow it.
+    /// For each order, the row of the first date that rules it out.
     denied: [Option<usize>; 3],
     has_time: bool,
     zones: usize,
@@ -126,17 +126,17 @@ pub(super) struct AsNumber {
 /// Numbers in one of the two readings.
 #[derive(Debug, Default)]
 struct Reading {
-    /// How many values are none.
+    /// The number of values that are none.
     misfits: usize,
     /// The row of the first of them.
     misfit: Option<usize>,
     thousands: Option<char>,
-    /// Whether a value shows this reading: in the other one it is no number.
+    /// Whether a value proves this reading: in the other one it is no number.
     is_shown: bool,
 }
 
 impl Survey {
-    /// Looks at a field that stands for a missing value.
+    /// Looks at a field that means a missing value.
     pub(super) fn look_at_gap(&mut self, field: &str) {
         let field = field.trim();
         self.empty += usize::from(field.is_empty());
@@ -216,7 +216,7 @@ impl Survey {
         }
     }
 
-    /// Whether one text stands in many of the rows and nothing in many others: less of either are gaps, or a remark.
+    /// Whether many rows have one text and many others none: fewer of either are gaps, or a remark.
     fn is_crossed(&self, rows: usize) -> bool {
         const ROWS: usize = 5;
         const PART: usize = 20;
@@ -281,7 +281,7 @@ pub(super) fn is_value(field: &str) -> bool {
     Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
 }
 
-/// As [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
+/// Like [`is_value`], for finding the delimiter: a comma in a number is not seen where commas do.
 pub(super) fn is_value_between(field: &str, delimiter: u8) -> bool {
     if delimiter == b',' && field.contains(',') {
         return false;
@@ -295,7 +295,7 @@ fn is_whole(field: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// How many digits stand before and behind the point of a number that has one and nothing else but a sign.
+/// The number of digits before and after the point of a number that has one and nothing else but a sign.
 fn pointed(field: &str) -> Option<(usize, usize)> {
     let bytes = field.as_bytes();
     let bytes = bytes.strip_prefix(b"-").unwrap_or(bytes);
@@ -321,7 +321,7 @@ pub(super) struct Decided {
     pub(super) notes: Vec<String>,
 }
 
-/// Decides how columns are read, all together: a column that is ambiguous by itself is read as the others are.
+/// Decides how columns are read, all together: an ambiguous column is read like the others.
 pub(super) fn decide(
     names: &[String],
     surveys: &[Survey],
@@ -383,11 +383,11 @@ pub(super) fn decide(
 struct Others {
     decimal: Option<char>,
     dates: Option<DateOrder>,
-    /// Whether a comma stands between fields.
+    /// Whether a comma separates fields.
     has_commas_between: bool,
 }
 
-/// How a column is read, with remarks about it. Of `rows` rows some may have gaps.
+/// How a column is read, with remarks about it. Some of `rows` rows may have gaps.
 #[allow(clippy::too_many_arguments)] // one call, of everything that there is
 fn one(
     column: usize,

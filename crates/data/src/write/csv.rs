@@ -1,7 +1,6 @@
 //! Tables of text: a header, then rows of text and numbers.
 //!
-//! Fields are quoted only where they must be. Numbers are written in the shortest form that reads back as the same
-//! bits.
+//! Fields are quoted only if they must be. Numbers are written in the shortest form that reads back as the same bits.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -42,7 +41,7 @@ impl<W: Write> Table<W> {
         Ok(table)
     }
 
-    /// Rows of a table of so many columns whose header is written elsewhere. `out` should be buffered.
+    /// Rows of a table of this many columns whose header is written elsewhere. `out` should be buffered.
     ///
     /// # Example
     /// ```
@@ -92,7 +91,7 @@ impl<W: Write> Table<W> {
     /// Ends the row.
     ///
     /// # Panics
-    /// If the row has not as many fields as there are columns.
+    /// Panics if the row has not as many fields as there are columns.
     pub fn end_row(&mut self) -> io::Result<()> {
         assert_eq!(self.fields, self.width, "fields in a row of a table");
         self.fields = 0;

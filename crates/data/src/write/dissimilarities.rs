@@ -13,9 +13,9 @@ pub struct Extent {
     pub largest: f64,
     /// The sum of the values.
     pub sum: f64,
-    /// How many pairs have a value.
+    /// The number of pairs that have a value.
     pub present: u64,
-    /// How many pairs have none.
+    /// The number of pairs that have none.
     pub missing: u64,
 }
 
@@ -46,7 +46,7 @@ impl Extent {
 /// Cost: one call a row, and the bytes written; memory for one row.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 ///
 /// # Example
 /// ```

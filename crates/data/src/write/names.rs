@@ -1,16 +1,16 @@
-//! Names of columns in a table of results, where columns of the data stand beside those that are computed.
+//! Names of columns in a table of results that has columns of the data beside computed ones.
 //!
-//! Names that are computed stand, because programs look for them; a column of the data gives way. All names of a table
-//! are distinct.
+//! Computed columns keep their names, because programs look for them; a column of the data gets another. All names of a
+//! table are distinct.
 
 use std::collections::HashSet;
 
-/// The names of data columns in a table whose other columns are called `ours`. A name stays as it is, or gets as many
+/// The names of data columns in a table whose other columns are called `ours`. A name stays unchanged, or gets as many
 /// `_` after it as make it distinct.
 ///
-/// With each column stand others that are named after it, `prefixes` before its name; these too are distinct from all.
-/// A column of the data whose name is that of such a one gives way as it does to `ours`. Of columns of one name the
-/// first keeps it.
+/// Each column has others named after it, with `prefixes` before its name; these too are distinct from all. A column of
+/// the data whose name is that of such a one gives way as it does to `ours`. Of columns with the same name the first
+/// keeps it.
 ///
 /// # Example
 /// ```

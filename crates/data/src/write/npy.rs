@@ -34,7 +34,7 @@ pub fn points(path: &Path, points: &Points) -> Result<(), Error> {
 /// Writes an array of `dimension` columns to `out`, in NPY version 1.
 ///
 /// # Panics
-/// If `dimension` does not divide the number of values.
+/// Panics if `dimension` does not divide the number of values.
 pub fn array(mut out: impl Write, values: &[f64], dimension: usize) -> io::Result<()> {
     assert!(dimension > 0 && values.len().is_multiple_of(dimension), "{} values in rows of {dimension}", values.len());
     let rows = values.len() / dimension;

@@ -31,13 +31,13 @@ pub struct Found<'a> {
     pub clusters: &'a Classes,
     /// The map.
     pub map: &'a Map,
-    /// How far the map is to be trusted.
+    /// The quality of the map.
     pub shepard: &'a Shepard,
     /// Clusters beside known classes, if any are known.
     pub agreement: Option<&'a Agreement>,
     /// The marks of each cluster, where items have features.
     pub marks: &'a [Vec<(&'a str, f64)>],
-    /// Where the active items are, where some are known to be.
+    /// The spread of the active items over the clusters, if some are known.
     pub enrichment: Option<&'a Enrichment>,
     /// Warnings for the user.
     pub warnings: &'a [String],
@@ -54,8 +54,8 @@ pub fn knowledge_name(found: &Found<'_>) -> &'static str {
     }
 }
 
-/// Describes a cluster beyond its dissimilarities: its items by known class, or the features that mark it, so many at
-/// most.
+/// Describes a cluster beyond its dissimilarities: its items by known class, or at most this many features that mark
+/// it.
 pub fn knowledge(found: &Found<'_>, cluster: usize, most: usize) -> String {
     if let Some(share) = found.enrichment.and_then(|enrichment| enrichment.clusters.get(cluster)) {
         return format!(
@@ -93,7 +93,7 @@ pub fn in_rich(enrichment: &Enrichment) -> String {
 /// Writes `item,id` and the known class, a line for each item.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_ids(out: &mut impl io::Write, application: &Application) -> io::Result<()> {
     let columns: Vec<&str> =
         ["item", "id"].into_iter().chain(application.known.as_ref().map(|known| known.name.as_str())).collect();

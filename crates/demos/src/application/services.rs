@@ -1,5 +1,5 @@
-//! The stages of an application as jobs of services, and the input of the report and the tables. That input is the
-//! results of the jobs, and the data set and figures of the comparison.
+//! The stages of an application as jobs of services, and the input of the report and the tables. The report's input is
+//! the results of the jobs, and the data set and figures of the comparison.
 
 use lehr_data::dissimilarities::Dissimilarities;
 use lehr_jobs::datasets::Datasets;
@@ -24,7 +24,7 @@ pub struct Services {
 /// The services at the paths that the workflows name, each with all threads: one stage at a time.
 ///
 /// # Errors
-/// If one of them cannot be started.
+/// Fails if one of them cannot be started.
 pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<Services, Fault> {
     let settings = Settings { threads: Some(threads), ..Settings::default() };
     let settings = ["/distances", "/pairwise", "/embedding"].map(|path| (path.to_owned(), settings.clone()));
@@ -38,13 +38,13 @@ pub async fn start(host: &Host, threads: usize, distances: Distances) -> Result<
     Ok(Services { datasets, distances, fits })
 }
 
-/// How long a step took.
+/// The duration of a step.
 pub fn seconds(run: &Run, step: &str) -> f64 {
     let times = run.steps.get(step).and_then(|step| step.started_ms.zip(step.ended_ms));
     times.map_or(0.0, |(started, ended)| ended.saturating_sub(started) as f64 / 1000.0)
 }
 
-/// Why a run has failed: the fault of the job, if a job has.
+/// The reason why a run has failed: the fault of the job, if a job has.
 pub fn first_fault(run: &Run) -> Fault {
     let of_steps = run.steps.values().find_map(|step| step.fault.clone());
     of_steps.or_else(|| run.fault.clone()).unwrap_or_else(|| Fault::new(Code::OperationFailed, "the run has failed"))
@@ -76,7 +76,7 @@ pub struct ServiceResults {
 /// The results of a run's services.
 ///
 /// # Errors
-/// If a job has not given the result of its method.
+/// Fails if a job has not given the result of its method.
 pub async fn given(services: &Services, run: &Run) -> Result<ServiceResults, Fault> {
     let compared = job(run, "compare")?;
     let state = services.distances.get().await?;

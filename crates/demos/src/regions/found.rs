@@ -23,7 +23,7 @@ pub struct Found {
     pub model: Model,
     /// Their profiles.
     pub profiles: Vec<Profile>,
-    /// How long it took.
+    /// The duration.
     pub seconds: f64,
 }
 
@@ -40,7 +40,7 @@ pub fn title(regions: &Regions, view: View) -> String {
 /// Writes `id` and the cluster of each view, a line for each region.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let columns: Vec<&str> = std::iter::once("id").chain(found.iter().map(|found| found.view.name())).collect();
     let mut table = Table::new(out, &columns)?;
@@ -58,7 +58,7 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
 /// the middle where they are known, then the mean of each attribute.
 ///
 /// # Errors
-/// Those of the writer.
+/// The errors of the writer.
 pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let mut ours = vec!["view", "cluster", "regions", "people"];
     ours.extend(regions.subgroup.as_ref().map(|_| "subgroup"));
@@ -90,7 +90,7 @@ pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Foun
     Ok(())
 }
 
-/// How alike each two views are.
+/// The agreement of each two views.
 pub fn agreements(regions: &Regions, found: &[Found]) -> Vec<(View, View, f64)> {
     let pairs = (0..found.len()).flat_map(|i| (i + 1..found.len()).map(move |j| (i, j)));
     pairs
@@ -154,7 +154,7 @@ pub fn facts(regions: &Regions, found: &[Found], mix: f64, parameters: &Paramete
     })
 }
 
-/// The text at the end of a run: the profiles of each view, and how alike the views are.
+/// The text at the end of a run: the profiles of each view, and the agreement of the views.
 pub fn told(regions: &Regions, found: &[Found]) -> String {
     let people: f64 = regions.people.iter().sum();
     let mut text =

@@ -12,7 +12,7 @@ use lehr_report::markup::{Page, section, swatch, table, typeset};
 use lehr_report::picture::Picture;
 use lehr_report::scene::Scene;
 
-/// Most regions that are drawn.
+/// The largest number of regions that are drawn.
 const DRAWN: usize = 60_000;
 /// Attributes of a profile that the page shows, those that differ most first; profiles.csv has all.
 const SHOWN: usize = 12;
@@ -99,7 +99,7 @@ fn profiles(regions: &Regions, found: &Found, id: &str) -> Markup {
     table(id, "Profiles", head.iter().map(String::as_str), rows)
 }
 
-/// The regions where they are, in the colours of their clusters.
+/// The regions at their positions, in the colours of their clusters.
 fn map(regions: &Regions, position: &Points, found: &Found, table: &str) -> Value {
     let weights = regions.weights(found.view);
     let counted_in: Vec<usize> = (0..regions.ids.len()).filter(|&row| weights[row] > 0.0).collect();

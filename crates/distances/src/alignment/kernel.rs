@@ -8,10 +8,10 @@
 //! e(i, j+1) = max(h(i, j) - open, e(i, j) - extend)        f likewise downwards
 //! ```
 //!
-//! The values are *packed*: see [`super::packing`]. Nothing here knows, because packing turns a score with its counts
-//! into one whole number that adds up along an alignment as scores do. There is no "minus infinity" either: a gap that
-//! would begin before the first letter counts an opening less than the border. No alignment can gain from it, and every
-//! value has a bound that [`super::packing`] can compute.
+//! The values are *packed*: see [`super::packing`]. The kernels don't know about counts. Packing turns a score with its
+//! counts into one whole number that adds up along an alignment as scores do. There is no "minus infinity" either: a
+//! gap that would begin before the first letter counts an opening less than the border. No alignment can gain from it,
+//! and every value has a bound that [`super::packing`] can compute.
 
 use crate::lanes::{Lanes, Number};
 
@@ -81,8 +81,8 @@ impl<N: Number> Sweep<N> {
 /// Aligns the query with each lane's sequence. `LOCAL`: the best part of either; otherwise all of both, with borders at
 /// the cost in `weights`.
 ///
-/// Where end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too,
-/// and is worth 0.
+/// If end gaps are free, the best is taken over the last row and the last column. No overlap at all is allowed too, and
+/// is worth 0.
 ///
 /// Cost: query x longest cells of 11 operations on a line; no allocation.
 #[inline(always)]

@@ -1,9 +1,9 @@
 //! A score and the counts behind it in one whole number, so that the best alignment carries its counts along.
 //!
-//! The percentage of identical letters needs to know of the best alignment how many letters agree and how long it is.
-//! There are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other
-//! carries the counts beside the score and chooses them with every maximum, which is three times the work. Here they
-//! are *in* the score:
+//! The percentage of identical letters needs, of the best alignment, the number of equal letters and its length. There
+//! are two usual ways. One remembers every decision and walks back, which needs memory and branches. The other carries
+//! the counts beside the score and chooses them with every maximum, which is three times the work. Here they are *in*
+//! the score:
 //!
 //! ```text
 //! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than all that is below it can be
@@ -11,14 +11,14 @@
 //!
 //! All four add up along an alignment, so v does, and the recurrences for scores find the alignment of the largest v.
 //! Comparing v compares scores first. Of alignments with the same score it prefers more matches, then fewer columns. A
-//! score alone leaves thousands of alignments; this order defines *the* alignment, whatever the order of computing and
-//! whichever sequence comes first. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
+//! score alone leaves thousands of alignments; this order defines *the* alignment, independent of the order of
+//! computing and of the sequences. Counts cost no instruction; they cost bits, and the lanes are 16, 32 or 64 wide as
 //! the longest sequence needs.
 
 use crate::alignment::{Alignment, Counted, Mode};
 use crate::scoring::Scoring;
 
-/// Where each part stands.
+/// The bit position of each part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packing {
     /// Bits of transitions; of columns and those; of matches and those.
@@ -82,7 +82,7 @@ impl Packing {
         (i64::from(cost) << self.matches) + (i64::from(self.counts_gaps) << self.transitions)
     }
 
-    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment wants it.
+    /// The score that a place beyond a sequence's end adds: less than nothing, so that no local alignment includes it.
     pub(super) fn beyond(&self) -> i64 {
         -1 << self.matches
     }

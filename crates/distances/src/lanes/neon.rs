@@ -120,7 +120,7 @@ fn read(words: &Words) -> Across {
     instructions!([vld1q_u64(words), vld1q_u64(words.add(2)), vld1q_u64(words.add(4)), vld1q_u64(words.add(6))])
 }
 
-/// How many bits are set, byte by byte, added to `sums`.
+/// The number of bits that are set, byte by byte, added to `sums`.
 #[inline(always)]
 fn count(sums: &mut [uint8x16_t; LANES / 2], words: Across) {
     for n in 0..LANES / 2 {

@@ -26,7 +26,7 @@ use crate::table::{Columns, Table};
 #[derive(Debug)]
 pub(crate) struct Contents {
     folder: Option<PathBuf>,
-    /// How much the tables in memory may take.
+    /// The memory that the tables may take.
     memory_bytes: u64,
     held: Mutex<Held>,
     /// Locked as long as this lives, so that a second node does not write here too.
@@ -43,7 +43,7 @@ struct Held {
     uses: u64,
     /// Whether there is nothing that the document does not name.
     is_swept: bool,
-    /// Whether nothing is to be removed.
+    /// Whether nothing may be removed.
     is_frozen: bool,
 }
 
@@ -63,7 +63,7 @@ fn damaged_upload(damage: &str) -> Fault {
     Fault::new(Code::OperationFailed, reason)
 }
 
-/// Whether somewhere below an error the system says that there is no more room.
+/// Whether the system reports a full disk somewhere below an error.
 fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
     causes.any(|error| {
@@ -78,7 +78,7 @@ fn is_full(error: &(dyn std::error::Error + 'static)) -> bool {
 
 impl Contents {
     /// # Errors
-    /// [`Code::StartFailed`] if the folder cannot be used.
+    /// Returns [`Code::StartFailed`] if the folder cannot be used.
     pub(crate) fn new(folder: Option<PathBuf>, memory_bytes: u64) -> Result<Self, Fault> {
         let lock = folder.as_deref().map(claim).transpose()?;
         Ok(Self { folder, memory_bytes, held: Mutex::default(), _lock: lock })
@@ -96,10 +96,10 @@ impl Contents {
         Some(Sums { path: self.folder.as_ref()?.join(format!("{number}.sums")) })
     }
 
-    /// Keeps a table. When this returns without a fault, it is there after a crash, if anything is kept.
+    /// Keeps a table. When this returns without a fault, the content survives a crash, if anything is kept.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn write(&self, number: u64, table: &Table) -> Result<(), Fault> {
         if let Some(path) = self.table_path(number) {
             let mut file = AtomicFile::create(&path).map_err(|error| disk(&error))?;
@@ -142,7 +142,8 @@ impl Contents {
     /// A table.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was kept.
+    /// Returns [`Code::InsufficientResources`] if it cannot be read; [`Code::OperationFailed`] if it is not as it was
+    /// kept.
     pub(crate) fn read(&self, number: u64, checksum: &str, name: &str) -> Result<Table, Fault> {
         {
             let mut held = self.held.lock();
@@ -175,7 +176,7 @@ impl Contents {
     /// Makes an empty place for the bytes of an upload.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn begin(&self, number: u64) -> Result<(), Fault> {
         match self.part_path(number) {
             Some(path) => {
@@ -194,11 +195,11 @@ impl Contents {
         }
     }
 
-    /// Puts bytes at an offset of an upload, and removes the bytes behind them, which were written and not
+    /// Writes bytes at an offset of an upload, and removes the bytes behind them, which were written but not
     /// acknowledged.
     ///
     /// # Errors
-    /// [`Code::InsufficientResources`].
+    /// Returns [`Code::InsufficientResources`].
     pub(crate) fn append(&self, number: u64, offset: u64, bytes: &[u8]) -> Result<(), Fault> {
         self.check_length(number, offset)?;
         let put = || -> io::Result<()> {
@@ -236,8 +237,8 @@ impl Contents {
     /// The bytes of an upload, checked.
     ///
     /// # Errors
-    /// [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their SHA-256
-    /// is another; [`Code::InsufficientResources`] if they cannot be read.
+    /// Returns [`Code::OperationFailed`] if they are not those that were acknowledged; [`Code::InvalidValue`] if their
+    /// SHA-256 is another; [`Code::InsufficientResources`] if they cannot be read.
     pub(crate) fn part(&self, number: u64, bytes: u64, sha256: Option<&str>) -> Result<File, Fault> {
         self.check_length(number, bytes)?;
         let open = || -> io::Result<File> {
@@ -269,7 +270,7 @@ impl Contents {
         Ok(file)
     }
 
-    /// From here on nothing is removed, as long as this lives: the document may not know all that there is.
+    /// From here on nothing is removed, as long as this lives: the document may not list everything.
     pub(crate) fn freeze(&self) {
         self.held.lock().is_frozen = true;
     }
@@ -401,19 +402,19 @@ impl Sums {
     }
 }
 
-/// How long the record of a piece is.
+/// The length of a piece's record.
 const PIECE: u64 = 16;
 
-/// The pieces in a file of checksums, with where each ends; half a record at the end is none.
+/// The pieces in a file of checksums, with the end of each; half a record at the end is ignored.
 fn pieces(known: &[u8]) -> impl Iterator<Item = (u64, u64)> + '_ {
     let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
     known.chunks_exact(PIECE as usize).map(move |piece| (word(&piece[..8]), word(&piece[8..])))
 }
 
-/// Makes a folder if need be, and locks it for this process.
+/// Creates a folder if necessary, and locks it for this process.
 ///
 /// # Errors
-/// [`Code::StartFailed`], also if another process has it.
+/// Returns [`Code::StartFailed`], also if another process has it.
 fn claim(folder: &Path) -> Result<File, Fault> {
     let failed = |error: &dyn std::fmt::Display| {
         Fault::new(Code::StartFailed, format!("the folder {} for data sets: {error}", folder.display()))

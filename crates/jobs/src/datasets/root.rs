@@ -14,7 +14,7 @@ pub(crate) struct Root {
 
 impl Root {
     /// # Errors
-    /// [`Code::StartFailed`] if it is no folder.
+    /// Returns [`Code::StartFailed`] if it is no folder.
     pub(crate) fn new(path: &Path) -> Result<Self, Fault> {
         let failed = |error: &dyn std::fmt::Display| {
             Fault::new(Code::StartFailed, format!("the data root {}: {error}", path.display()))
@@ -27,11 +27,11 @@ impl Root {
         Ok(Self { folder, path: canonical })
     }
 
-    /// Opens a file for reading. Links are followed inside the root and refused where they lead out of it.
+    /// Opens a file for reading. Links are followed inside the root and refused if they lead out of it.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file, or it is
-    /// none; [`Code::PermissionDenied`].
+    /// Returns [`Code::InvalidValue`] for a path that leads outside; [`Code::UnknownEntry`] if there is no such file;
+    /// [`Code::PermissionDenied`].
     pub(crate) fn open(&self, path: &str) -> Result<File, Fault> {
         let relative = Path::new(path);
         let is_inside = !path.is_empty() && relative.components().all(|part| matches!(part, Component::Normal(_)));
@@ -47,7 +47,7 @@ impl Root {
         Ok(file)
     }
 
-    /// Where the system resolves a path beneath a folder in one step, nothing can be exchanged in between.
+    /// If the system resolves a path beneath a folder in one step, nothing can be exchanged in between.
     #[cfg(target_os = "linux")]
     fn open_beneath(&self, path: &Path) -> Result<File, Fault> {
         use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};

@@ -1,9 +1,10 @@
 //! The service of data sets.
 //!
 //! A client's request and the change of the document may be two operations. `begin`, `rename` and `remove` change the
-//! document themselves. `append`, `finish`, `open` and `put` run beside everything. They send the service a change of
-//! its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of their own.
-//! Every change leaves contents of which the document may not know yet; so they are removed one change later.
+//! document themselves. `append`, `finish`, `open` and `put` run together with everything. They send the service a
+//! change of its own (`grow`, `start_reading`, `settle`), whose outer form has no data. Files are read on threads of
+//! their own. Every change leaves contents of which the document may not know yet; so they are removed one change
+//! later.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,13 +21,13 @@ use super::root::Root;
 use super::*;
 use crate::format::{self, Found};
 
-/// The most bytes of one piece of an upload.
+/// The largest number of bytes of one piece of an upload.
 pub(super) const PIECE_BYTES: u64 = 64 << 20;
 
-/// How large a table is that leaves the node in one answer; larger ones are read in pieces.
+/// The largest table that leaves the node in one answer; larger ones are read in pieces.
 const TAKEN_BYTES: u64 = 64 << 20;
 
-/// Where data come from and go to, and how much.
+/// The folders that data come from and go to, and their limits.
 ///
 /// # Example
 /// ```
@@ -35,24 +36,24 @@ const TAKEN_BYTES: u64 = 64 << 20;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// The folder in which data are kept. Default: none; data are gone with the process.
+    /// The folder in which data are kept. Default: none; data are lost with the process.
     pub keep: Option<PathBuf>,
     /// The folder whose files clients may open. Default: none.
     pub root: Option<PathBuf>,
-    /// The most bytes of one upload. Default: 4 GiB.
+    /// The largest number of bytes of one upload. Default: 4 GiB.
     pub upload_bytes: u64,
-    /// The most uploads at once. Default: 64.
+    /// The largest number of uploads at once. Default: 64.
     pub uploads: usize,
-    /// The most data sets. Default: 10,000.
+    /// The largest number of data sets. Default: 10,000.
     pub datasets: usize,
-    /// The most bytes of values of one data set. Default: 8 GiB.
+    /// The largest number of bytes of values of one data set. Default: 8 GiB.
     pub dataset_bytes: u64,
-    /// How many times as large as its own bytes an upload may become, unpacked and as values. Default: 100.
+    /// The largest size of an upload, unpacked and as values, as a multiple of its own bytes. Default: 100.
     pub expansion: u64,
-    /// How large an upload may become in any case, however small it is. Default: 64 MiB.
+    /// The size that any upload may reach, however small it is. Default: 64 MiB.
     pub expanded_bytes: u64,
-    /// How much the values of all data sets may take in memory. Where data are kept, those used last are in memory.
-    /// Default: 8 GiB.
+    /// The memory that the values of all data sets may take. If the service keeps data on disk, the most recently used
+    /// are also in memory. Default: 8 GiB.
     pub memory_bytes: u64,
 }
 
@@ -93,7 +94,7 @@ impl DatasetService {
     /// A service with these limits.
     ///
     /// # Errors
-    /// [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
+    /// Returns [`Code::StartFailed`] if one of the folders cannot be used, or another process keeps its data there.
     ///
     /// # Example
     /// See [`Open`].
@@ -106,7 +107,7 @@ impl DatasetService {
     /// A service that keeps nothing on disk and opens no files.
     ///
     /// # Panics
-    /// Never, because the system is not asked.
+    /// Never, because the system is not called.
     ///
     /// # Example
     /// See [`Datasets`].
@@ -190,7 +191,7 @@ impl DatasetService {
         Ok(Dataset { content, ..dataset })
     }
 
-    /// Reads an upload or a file, on a thread of its own, and tells the service.
+    /// Reads an upload or a file, on its own thread, and tells the service.
     fn start_reading(&self, name: String, upload: Upload, own: Reference<Datasets>) -> Result<(), Fault> {
         let inner = self.inner.clone();
         let body = move || {
@@ -412,12 +413,12 @@ impl Independent<Finish> for DatasetService {
     }
 }
 
-/// Work that a request has begun, and takes back if it ends in an error: it fails, its client goes, or its time is
-/// over. If bytes are being read then, the reading is wasted, because nobody knows them any more.
+/// Work that a request has begun, and undoes if it ends in an error: it fails, its client disconnects, or its time is
+/// over. If bytes are being read then, the reading is wasted, because no client refers to them any more.
 pub(super) struct Begun(Option<(Reference<Datasets>, lehr_runtime::Handle, Abandon)>);
 
 impl Begun {
-    /// Begins something under a name, and says how it ended and whether the request has begun it. A task of its own
+    /// Begins something under a name, and says how it ended and whether the request has begun it. A separate task
     /// begins it. If the request ends before the service has answered, the task still learns of the beginning, and
     /// takes it back.
     pub(super) async fn by<O>(call: &Call, begin: O, name: String) -> Result<(O::Reply, Option<Self>), Fault>

@@ -63,7 +63,7 @@ pub struct UploadFile {
     /// The format of the file; takes precedence over the media type.
     #[serde(default)]
     pub format: Option<Form>,
-    /// The columns to keep, beside weights and ids. Default: all; of text files, all of numbers.
+    /// The columns to keep, in addition to weights and ids. Default: all; of text files, all of numbers.
     #[serde(default)]
     #[schemars(length(min = 1))]
     pub columns: Option<Vec<String>>,

@@ -1,5 +1,5 @@
 //! Arrow IPC, as a stream or a file: the format in which tables are kept and sent, and which others may send. Its
-//! messages are looked at first (`messages.rs`).
+//! messages are examined first (`messages.rs`).
 
 mod messages;
 
@@ -40,8 +40,8 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
 /// Reads a table that is sent as bytes, with the roles that it has. A panic of the library is a fault, from any sender.
 ///
 /// # Errors
-/// [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can hold. A
-/// whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
+/// Returns [`Code::InvalidValue`]. Also [`Code::TooLarge`] if its values would take more memory than its bytes can
+/// hold. A whole number of eight bits becomes one of 64, and words of a dictionary are not sent by us.
 pub(crate) fn read(bytes: &[u8], name: &str) -> Result<Table, Fault> {
     let bytes_max = (bytes.len() as u64).saturating_mul(8);
     super::guarded(&format!("{name}: expected a sound Arrow stream or file"), || {
@@ -56,7 +56,7 @@ fn damaged(name: &str, error: &ArrowError) -> Fault {
 /// Reads a stream or a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read_from<R: Read + Seek>(
     mut reader: R,
     wanted: &Columns,
@@ -191,7 +191,7 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
     }
 }
 
-/// The texts of an array, where they are.
+/// The texts of an array, at their places.
 fn texts_of(array: &ArrayRef) -> Box<dyn Iterator<Item = Option<&str>> + '_> {
     match array.data_type() {
         DataType::Utf8 => Box::new(array.as_string::<i32>().iter()),
@@ -356,8 +356,7 @@ mod tests {
         assert!(fault.reason().contains("and 70368744177664 bytes at"), "{fault}");
     }
 
-    /// A message of a batch of `COLUMNS` columns of three numbers each, that begin at these places of a body of so many
-    /// bytes.
+    /// A batch message of `COLUMNS` columns of three numbers each, at these offsets of a body of this many bytes.
     fn message(places: &[i64; COLUMNS], body: i64) -> Vec<u8> {
         use arrow_ipc::{Buffer, FieldNode, MessageArgs, MessageHeader, RecordBatchArgs};
         let mut builder = flatbuffers::FlatBufferBuilder::new();

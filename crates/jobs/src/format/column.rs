@@ -40,7 +40,8 @@ impl Values {
     }
 }
 
-/// How many bytes were left when [`Intake::tell`] said so last, for who makes room for values before they are there.
+/// The number of bytes that were left at the last [`Intake::tell`], for code that reserves memory for values in
+/// advance.
 #[derive(Clone, Debug)]
 pub(crate) struct Left(Arc<Mutex<u64>>);
 
@@ -63,13 +64,13 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// An intake for the file that messages call `name`, with room for so many bytes of values.
+    /// An intake for the file called `name` in messages, with room for this many bytes of values.
     pub(crate) fn new(name: &str, bytes_max: u64) -> Self {
         let told = Left(Arc::new(Mutex::new(bytes_max)));
         Self { faults: Faults::new(name), bytes_max, left: bytes_max, told, full: None }
     }
 
-    /// The memory that is left whenever [`Intake::tell`] says it.
+    /// The memory that is left, updated by [`Intake::tell`].
     pub(crate) fn left(&self) -> Left {
         self.told.clone()
     }
@@ -80,7 +81,7 @@ impl Intake {
         *self.told.0.lock() = self.left;
     }
 
-    /// Whether there is no more room; then nothing is kept any more.
+    /// Whether there is no more room; then nothing else is kept.
     pub(crate) fn is_full(&self) -> bool {
         self.full.is_some()
     }
@@ -88,7 +89,7 @@ impl Intake {
     /// The fault if there was no room.
     ///
     /// # Errors
-    /// [`Code::TooLarge`].
+    /// Returns [`Code::TooLarge`].
     pub(crate) fn check(&self, file: &str) -> Result<(), Fault> {
         let Some((index, name)) = &self.full else { return Ok(()) };
         Err(too_large(file, *index, name, self.bytes_max))
@@ -112,7 +113,7 @@ pub(crate) struct Column {
     pub values: Values,
     /// Whether values may be missing.
     pub gaps: Gaps,
-    /// Whether a table of ours says that its numbers are whole.
+    /// Whether a table of Lehr declares that its numbers are whole.
     pub is_whole: bool,
 }
 
@@ -285,7 +286,7 @@ impl Column {
 /// Puts columns together to a table.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults and their number; [`Code::TooLarge`].
 pub(crate) fn table(
     columns: Vec<Column>,
     wanted: &Columns,
@@ -303,10 +304,10 @@ pub(crate) fn table(
     builder.build()
 }
 
-/// The wanted columns of a file, by index, in the order asked for, then weights and ids.
+/// The wanted columns of a file, by index, in the requested order, then weights and ids.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with those that are not there.
+/// Returns [`Code::InvalidValue`] with those that do not exist.
 pub(crate) fn chosen(names: &[String], wanted: &Columns, file: &str) -> Result<Vec<usize>, Fault> {
     let all: Vec<&String> = match &wanted.columns {
         None => return roles_there(names, wanted, file).map(|()| (0..names.len()).collect()),

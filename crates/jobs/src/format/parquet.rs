@@ -14,7 +14,7 @@ use parquet::errors::ParquetError;
 use super::column::{Column, Gaps, Intake, Left, Values, chosen, table, too_large, unread, unsupported};
 use crate::table::{Columns, Table};
 
-/// How many rows are read at once.
+/// The number of rows that are read at once.
 const ROWS: usize = 8192;
 
 impl Room for Left {
@@ -26,7 +26,7 @@ impl Room for Left {
 /// Reads a file as an ordinary table, of which all columns of known kinds are kept.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn frame(file: &File, form: &TableForm, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
     let again = || {
         let failed = |cause| super::fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
@@ -65,7 +65,7 @@ fn refused(refused: Refused, name: &str) -> Fault {
 /// Reads a file.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
+/// Returns [`Code::InvalidValue`] with the first ten faults; [`Code::TooLarge`].
 pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_max: u64) -> Result<Table, Fault> {
     let refused = |cause: Refused| refused(cause, name);
     let parquet = Parquet::open(file).map_err(refused)?;
@@ -114,7 +114,7 @@ pub(crate) fn read(file: File, wanted: &Columns, gaps: Gaps, name: &str, bytes_m
     table(columns, wanted, gaps, name, intake)
 }
 
-/// Takes the values of a column of one group, whatever they are; `at_once` of them are in memory.
+/// Takes the values of one group of a column; `at_once` of them are in memory.
 fn take(
     reader: ColumnReader,
     rows: usize,
@@ -336,7 +336,7 @@ mod tests {
         read(file, &Columns::default(), Gaps::Nowhere, "f", bytes_max)
     }
 
-    /// The same file, whose only page says that it unpacks to so many bytes.
+    /// The same file, whose only page claims to unpack to this many bytes.
     fn saying(mut file: File, bytes: u32) -> File {
         use std::io::{Read, Seek, SeekFrom, Write};
         let metadata = ParquetMetaDataReader::new().parse_and_finish(&file).unwrap();
@@ -402,7 +402,7 @@ mod tests {
         }
     }
 
-    /// A file of one column `id`, of one word that is no text in so many rows.
+    /// A file of one column `id`, with one word that is not valid text in this many rows.
     fn of_no_text(word: &[u8], rows: usize) -> File {
         let file = tempfile::tempfile().unwrap();
         let schema = Arc::new(parse_message_type("message s { REQUIRED BINARY id (UTF8); }").unwrap());

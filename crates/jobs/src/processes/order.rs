@@ -24,7 +24,7 @@ use crate::method::{Failure, Inputs};
 
 const HEAD: &str = "order.json";
 
-/// The length of a part that is not there.
+/// The length of a part that does not exist.
 const NONE: u64 = u64::MAX;
 
 /// The task, without the tables.
@@ -63,7 +63,7 @@ fn table_path(folder: &Path, name: &str) -> PathBuf {
 }
 
 /// The order that a node has put into a folder, with the state that the job resumes from, for the first process of the
-/// job. That process gives it to all and makes its [`Part`](super::Part) from it.
+/// job. That process gives it to all and makes its own [`Part`](super::Part) from it.
 ///
 /// # Errors
 /// A folder that cannot be read or has no order; a checkpoint that is damaged. The node finds that in the folder too.

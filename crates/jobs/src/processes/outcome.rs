@@ -93,7 +93,7 @@ impl Outcome {
         Ok(file.commit()?)
     }
 
-    /// That of a folder, if there is one.
+    /// The outcome in a folder, if there is one.
     pub fn read(folder: &Path) -> Result<Option<Self>, Failure> {
         match fs::read(folder.join(FILE)) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -17,7 +17,7 @@ pub struct Part {
     inputs: Inputs,
     saved: Saved,
     signal: Signal,
-    /// Of the first process: where the outcome goes.
+    /// For the first process: the target of the outcome.
     folder: Option<PathBuf>,
 }
 
@@ -26,7 +26,7 @@ pub struct Part {
 pub struct Stopper(Signal);
 
 impl Stopper {
-    /// Asks. The first process's wish is that of all.
+    /// Asks. The first process's request applies to all.
     pub fn stop(&self) {
         self.0.stop(Stop::Interrupted);
     }
@@ -59,12 +59,12 @@ impl Part {
         Stopper(self.signal.clone())
     }
 
-    /// Does it, with the processes of a job if there are several. The first tells how far it is, and leaves the outcome
-    /// in its folder; the others do neither.
+    /// Does it, with the processes of a job if there are several. The first reports its progress, and leaves the
+    /// outcome in its folder; the others do neither.
     ///
     /// # Errors
     /// The outcome, sure or possible, of this process alone: the others may wait for it, and have to be ended. An error
-    /// that ends a run in all processes alike is the outcome, and no error here.
+    /// that ends a run in all processes in the same way is the outcome, and no error here.
     pub fn run(
         self,
         processes: Option<lehr_ranks::Job>,

@@ -12,8 +12,8 @@ impl Table {
     /// missing. Dates are texts such as `2021-04-23`, yes and no the words of the file.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name, or roles are of columns
-    /// that are not there.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name, or roles are of
+    /// columns that do not exist.
     pub(crate) fn of_frame(frame: &DataFrame, weights: Option<String>, id: Option<String>) -> Result<Self, Fault> {
         let texts = |column: &FrameColumn| frame.texts(&column.name).expect("a column of the table");
         let mut builder = Self::builder().gaps(true).weights(weights).id(id);
@@ -31,7 +31,7 @@ impl Table {
     /// The columns as they are described and prepared: numbers as they are, texts read as those of a file.
     ///
     /// # Errors
-    /// Those of [`data_frame_of`].
+    /// The errors of [`data_frame_of`].
     pub(crate) fn frame(&self, name: &str, form: &TableForm) -> Result<DataFrame, Error> {
         let given = |(column, kind): (&str, Kind)| match kind {
             Kind::Number | Kind::Count => {

@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{Kind, Table};
 
-/// The column of text that rows of bits stand in, in hexadecimal digits as FPS has them.
+/// The text column with rows of bits, in hexadecimal digits as in FPS.
 pub(crate) const FINGERPRINT: &str = "fingerprint";
 
-/// The column of text that sparse rows stand in, as SVMlight has them: `column:value`, spaces between.
+/// The text column with sparse rows, as in SVMlight: `column:value`, separated by spaces.
 pub(crate) const SPARSE: &str = "sparse";
 
 /// Weights and ids of rows, if there are any.
 type Beside = (Option<Vec<f64>>, Option<Vec<String>>);
 
-/// Which columns of a table are the points, their weights and their ids.
+/// The columns of a table that are the points, their weights and their ids.
 ///
 /// # Example
 /// ```
@@ -46,7 +46,7 @@ impl Table {
     /// Points as a table: ids, columns, weights.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
     ///
     /// # Example
     /// ```
@@ -80,7 +80,7 @@ impl Table {
     /// Records as a table: ids, and columns in which values may be missing.
     ///
     /// # Errors
-    /// [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
+    /// Returns [`Code::InvalidValue`](lehr_services::Code::InvalidValue) if two columns have one name.
     ///
     /// # Example
     /// ```
@@ -136,12 +136,12 @@ impl Table {
         Ok(chosen)
     }
 
-    /// The rows as points. Where `columns` leaves something open, the table's roles decide, and all columns of numbers
-    /// and counts are taken.
+    /// The rows as points. Where `columns` leaves something open, the table's roles decide; else all columns of numbers
+    /// and counts are used.
     ///
     /// # Errors
-    /// The errors of `lehr-data`, with their rows: a column that is not there, or is text; numbers that are not finite;
-    /// invalid weights.
+    /// The errors of `lehr-data`, with their rows: a column that does not exist, or is text; numbers that are not
+    /// finite; invalid weights.
     pub fn points(&self, name: &str, columns: &Columns) -> Result<Points, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());
@@ -181,7 +181,7 @@ impl Table {
     /// and ids left out.
     ///
     /// # Errors
-    /// The errors of `lehr-data`: a column that is not there, or is text; numbers that are infinite, with their rows.
+    /// The errors of `lehr-data`: a column that does not exist, or is text; numbers that are infinite, with their rows.
     pub fn records(&self, name: &str, columns: &Columns) -> Result<Incomplete, Error> {
         let chosen = self.chosen(name, columns)?;
         if self.rows() == 0 {
@@ -232,8 +232,8 @@ impl Table {
         self.columns().any(|(name, kind)| name == SPARSE && kind == Kind::Text)
     }
 
-    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, spaces between them as SVMlight
-    /// has it. Weights and ids are chosen as for [`points`](Self::points).
+    /// The rows as sparse rows, from the fields `column:value` of the column `sparse`, separated by spaces as in
+    /// SVMlight. Weights and ids are chosen as for [`points`](Self::points).
     ///
     /// # Errors
     /// The errors of `lehr-data`: no such column, fields that are none, with their rows; weights that are none.
@@ -260,7 +260,7 @@ impl Table {
         }
     }
 
-    /// Weights and ids of rows that stand in one column of text.
+    /// Weights and ids of rows in one text column.
     fn beside(&self, own: &str, name: &str, columns: &Columns) -> Result<Beside, Error> {
         let weights = columns.weights.as_deref().or(self.weights());
         let id = columns.id.as_deref().or(self.id());

@@ -21,7 +21,7 @@ use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
-/// A clustering that was found. Clusters are numbered by falling weight.
+/// A clustering that was found. Clusters are numbered by decreasing weight.
 #[derive(Debug)]
 pub struct Fitted {
     /// The parameters.
@@ -36,7 +36,7 @@ pub struct Fitted {
     pub labels: Vec<u32>,
     /// The outliers, where there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// How surely a row is in its cluster: 1 where k-means put it.
+    /// The certainty that a row is in its cluster: 1 where k-means put it.
     pub probabilities: Vec<f64>,
     /// Weighted mean squared distance, or cost in nats.
     pub objective: f64,
@@ -54,26 +54,26 @@ pub struct Fitted {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
-    /// How the rows stand to the clusters, once somebody asks.
+    /// The rows' relation to the clusters, computed on request.
     standing: OnceLock<Standing>,
-    /// Which lie out of the ordinary, once somebody asks.
+    /// The outliers, computed on request.
     outlying: OnceLock<Outlying>,
-    /// The differences between the clusters, once somebody asks for them.
+    /// The differences between the clusters, computed on request.
     explanation: OnceLock<Option<Explanation>>,
 }
 
-/// How a clustering came about.
+/// The history of a clustering.
 #[derive(Debug)]
 pub enum Provenance {
     /// By cooling.
     Annealed(Box<Annealed>),
-    /// By k-means: the weighted sum of squares that each start came to.
+    /// By k-means: the weighted sum of squares that each start reached.
     Started(Vec<f64>),
 }
 
-/// How a clustering came about by cooling: fields of [`vector::Model`].
+/// The history of a clustering by cooling: fields of [`vector::Model`].
 #[derive(Debug)]
 pub struct Annealed {
     /// At the last temperature.
@@ -86,7 +86,7 @@ pub struct Annealed {
     pub history: Vec<Step>,
     /// One entry for each division.
     pub splits: Vec<Split>,
-    /// How the number of clusters was chosen, where it was.
+    /// The choice of the number of clusters, if it was made.
     pub number: Option<Number>,
     /// The candidates that the finish compared.
     pub finish: Finish,
@@ -154,7 +154,7 @@ impl Fitted {
         }
     }
 
-    /// The root of the weighted mean squared distance from the centre, whatever rows cost.
+    /// The root of the weighted mean squared distance from the centre, for any cost.
     pub fn root_mean_square(&self) -> f64 {
         if !self.centroids.is_bernoulli() {
             return self.objective.sqrt();
@@ -176,28 +176,29 @@ impl Fitted {
         self.centers.chunks_exact(self.dimension)
     }
 
-    /// How the rows stand to the clusters.
+    /// The rows' relation to the clusters.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn standing(&self, data: Data<'_>) -> &Standing {
         self.standing.get_or_init(|| Standing::of(data.rows().vectors(), &self.labels, &self.centers))
     }
 
-    /// The rows that lie out of the ordinary; nothing where rows cost nats.
+    /// The outlying rows; nothing if costs are in nats.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn outlying(&self, data: Data<'_>) -> Option<&Outlying> {
         let is_squared = self.parameters.cost().is_squared();
         is_squared.then(|| self.outlying.get_or_init(|| Outlying::of(self, self.standing(data), data.rows())))
     }
 
     /// The differences between the clusters, by the columns of their table. `None` for positions on the sphere, rows of
-    /// bits and sparse rows. Of more than 100,000 rows, or a million values, so many are looked at, evenly chosen.
+    /// bits and sparse rows. With more than 100,000 rows, or a million values, a sample of this size is used, evenly
+    /// chosen.
     ///
     /// # Panics
-    /// If `data` are not the rows that were clustered.
+    /// Panics if `data` are not the rows that were clustered.
     pub fn explanation(&self, data: Data<'_>) -> Option<&Explanation> {
         let explained = || {
             let rows = data.rows();
@@ -246,7 +247,7 @@ impl Fitted {
             .numbers("effect", numbers(|mark| mark.effect))
     }
 
-    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by falling weight.
+    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
@@ -264,7 +265,7 @@ impl Fitted {
         }
     }
 
-    /// `id`, `cluster`, `probability`, and how the row stands: `distance`, `second_cluster`, `second_distance`.
+    /// `id`, `cluster`, `probability`, and the row's position: `distance`, `second_cluster`, `second_distance`.
     ///
     /// The cluster is -1 for outliers. The probability is that of the cluster named, at the last temperature at which
     /// assignments were soft. Rows that cost nats have no distances.
@@ -312,7 +313,7 @@ impl Fitted {
             .numbers("next_critical", numbers(|step| step.next_critical))
     }
 
-    /// A line for each number of clusters that was compared; none where the number was given.
+    /// A line for each number of clusters that was compared; none if the number was given.
     fn numbers(&self) -> Table<'_> {
         let number = self.number();
         let candidates = number.map_or(&[][..], |number| &number.candidates);
@@ -339,7 +340,7 @@ impl Fitted {
         Some((heads, number.shortlist().into_iter().map(line).collect()))
     }
 
-    /// How the number of clusters was chosen, where it was.
+    /// The choice of the number of clusters, if it was made.
     pub fn number(&self) -> Option<&Number> {
         self.cooled()?.number.as_ref()
     }
@@ -376,8 +377,8 @@ struct OutlierFacts {
     weight: f64,
 }
 
-/// The rows that lie out of the ordinary, which `outliers.csv` lists, and the distance beyond which rows of an ordinary
-/// cluster do.
+/// The outlying rows, which `outliers.csv` lists, and the distance from which on rows of an ordinary cluster are
+/// outliers.
 #[derive(Serialize)]
 struct OutlyingFacts {
     rows: usize,
@@ -388,7 +389,7 @@ struct OutlyingFacts {
 struct Energies {
     free_energy: f64,
     last_temperature: f64,
-    /// Of nats no length is made.
+    /// Nats are not converted to lengths.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_length: Option<f64>,
     critical_temperature: f64,
@@ -403,21 +404,21 @@ enum Way<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         number: Option<NumberFacts<'a>>,
     },
-    /// The weighted sum of squares that each start came to.
+    /// The weighted sum of squares that each start reached.
     Started { starts: &'a [f64] },
 }
 
-/// How the number of clusters was chosen, where it was.
+/// The choice of the number of clusters, if it was made.
 #[derive(Serialize)]
 struct NumberFacts<'a> {
     clusters: usize,
     reason: String,
     /// The separation that is needed, in nats.
     needed: f64,
-    /// How many rows were looked at, and how many have positive weight.
+    /// The number of rows that were examined, and how many have positive weight.
     rows: usize,
     rows_of: usize,
-    /// The most clusters that could be found, if there may be more.
+    /// The largest number of clusters that could be found, if there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<usize>,
     runners_up: Vec<&'a Candidate>,
@@ -468,7 +469,7 @@ fn chosen(rows: usize, columns: usize) -> Option<Vec<usize>> {
 
 /// The differences of each cluster, a line each, for as many clusters as people read.
 fn portraits(clusters: &[Portrait]) -> String {
-    /// Beyond, `marks.csv` tells them.
+    /// The others are in `marks.csv`.
     const MOST: usize = 20;
     if clusters.len() < 2 {
         return String::new();

@@ -13,7 +13,7 @@ use crate::rows::Rows;
 /// A column that marks a cluster.
 #[derive(Debug, PartialEq)]
 pub struct Mark {
-    /// Which column, from 0.
+    /// The column, from 0.
     pub column: usize,
     /// Its mean in the cluster, as it was clustered; of a bit, how frequent it is, 0 to 1.
     pub inside: f64,
@@ -56,7 +56,7 @@ pub fn words(space: &Rows, mark: &Mark) -> String {
     format!("{} {} (of all {})", space.columns()[mark.column], own(mark.inside), own(mark.overall))
 }
 
-/// How full the rows of each cluster are on average.
+/// The average share of set bits in the rows of each cluster.
 pub struct Filled {
     /// The name of the things that are counted.
     pub name: &'static str,
@@ -64,7 +64,7 @@ pub struct Filled {
     pub of_clusters: Vec<f64>,
 }
 
-/// How many bits the rows of each cluster have set on average, or how many values that are not 0. `None` for rows of
+/// The average number of bits that the rows of each cluster have set, or of values that are not 0. `None` for rows of
 /// few columns.
 pub fn filled(space: &Rows, model: &Fitted) -> Option<Filled> {
     if space.are_bits() {

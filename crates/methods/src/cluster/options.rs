@@ -108,7 +108,7 @@ pub enum Sweeps {
     Plain,
 }
 
-/// How coordinates are stored.
+/// The precision of coordinates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
@@ -171,7 +171,7 @@ impl Parameters {
         }
     }
 
-    /// How coordinates are stored.
+    /// The precision of coordinates.
     pub fn precision(&self) -> vector::Precision {
         match self {
             Parameters::Annealing(parameters) => parameters.precision,
@@ -197,7 +197,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options that say the same as parameters of the library.
+    /// The options with an equivalent among the parameters of the library.
     ///
     /// # Example
     /// ```

@@ -1,5 +1,4 @@
-//! How rows stand to the clusters: how far each is from its centre, which cluster is next, and which rows are
-//! outliers.
+//! How rows relate to the clusters: each row's distance from its centre, the next cluster, and the outliers.
 
 use lehr_mining::vector::{Input, OUTLIER};
 
@@ -8,7 +7,7 @@ use crate::numbers::significant;
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// How many interquartile ranges above the upper quartile a distance is out of the ordinary (Tukey's far out).
+/// A distance is out of the ordinary this many interquartile ranges above the upper quartile (Tukey's far out).
 const FAR_OUT: f64 = 3.0;
 /// Clusters of fewer rows have no quartiles of their own.
 const ROWS_OF_QUARTILES: usize = 20;
@@ -24,11 +23,11 @@ pub struct Standing {
     pub distances: Vec<f64>,
     /// The nearest of the other clusters; [`OUTLIER`] where there is no other.
     pub seconds: Vec<u32>,
-    /// From the centre of that, infinite where there is none.
+    /// The distance from the centre of that, infinite if there is none.
     pub second_distances: Vec<f64>,
 }
 
-/// The rows that lie out of the ordinary.
+/// The outlying rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outlying {
     /// The distance from the centre beyond which a row of an ordinary cluster is out of the ordinary, in the unit of
@@ -38,7 +37,7 @@ pub struct Outlying {
     pub rows: Vec<OutlyingRow>,
 }
 
-/// A row that lies out of the ordinary.
+/// An outlying row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlyingRow {
     /// Which, from 0.
@@ -59,7 +58,7 @@ impl Standing {
     /// Cost: a distance of each row to each centre; of bits and sparse rows by the values of the row that are not 0.
     ///
     /// # Panics
-    /// If a label names no centre.
+    /// Panics if a label names no centre.
     pub fn of(rows: Input<'_>, labels: &[u32], centers: &[f64]) -> Self {
         let dimension = rows.dimension();
         let mut distances = Distances::new(rows, centers, dimension);
@@ -156,10 +155,10 @@ impl Outlying {
         Self::of_rows(rows.vectors(), rows.weights(), &fitted.labels, &fitted.centers, standing)
     }
 
-    /// The same of rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
+    /// The same for rows with labels, and centres, K x D. Rows of weight 0 say nothing about the usual distance.
     ///
     /// # Panics
-    /// If there is not one label for each row, or one names no centre.
+    /// Panics if there is not one label for each row, or one names no centre.
     pub fn of_rows(
         input: Input<'_>,
         weights: Option<&[f64]>,
@@ -258,7 +257,7 @@ fn responsible(rows: Input<'_>, row: usize, center: &[f64]) -> Vec<(usize, f64)>
     columns.into_iter().map(|(column, squared)| (column, squared / total)).collect()
 }
 
-/// The distance above which one is out of the ordinary, by the quartiles; nothing where they say nothing.
+/// The distance above which one is out of the ordinary, by the quartiles; nothing if these are uninformative.
 fn fence(mut distances: Vec<f64>) -> Option<f64> {
     distances.sort_unstable_by(f64::total_cmp);
     let last = distances.len().checked_sub(1)?;

@@ -72,7 +72,7 @@ impl Items {
         }
     }
 
-    /// How many there are.
+    /// The number of them.
     pub fn len(&self) -> usize {
         match self {
             Items::Sequences(sequences) => sequences.len(),
@@ -185,8 +185,8 @@ impl Items {
         }
     }
 
-    /// The facts about how these are compared, beside the name of the dissimilarity. They are its own parameters, and
-    /// for rows the columns and whether these were scaled.
+    /// The facts about the comparison of these, in addition to the name of the dissimilarity. They are its own
+    /// parameters, and for rows the columns and whether these were scaled.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
@@ -199,7 +199,7 @@ impl Items {
     /// Gives `go_on` the dissimilarity that the options name, of these items.
     ///
     /// # Errors
-    /// Scores that there are not, costs beyond their range, items that do not suit the metric; the errors of `go_on`.
+    /// Unknown scores, costs beyond their range, items that do not suit the metric; the errors of `go_on`.
     pub fn compared<R, E: From<Error>>(
         &self,
         options: &Options,

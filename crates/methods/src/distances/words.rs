@@ -93,7 +93,7 @@ impl Metric {
     }
 }
 
-/// Which part of two sequences is aligned.
+/// The part of two sequences that is aligned.
 ///
 /// # Example
 /// ```
@@ -134,7 +134,7 @@ impl Alignment {
     }
 }
 
-/// How a place of aligned nucleotides counts where a letter stands for several of them.
+/// How a position of aligned nucleotides counts if a letter means several of them.
 ///
 /// # Example
 /// ```

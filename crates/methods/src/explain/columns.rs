@@ -12,7 +12,7 @@ use crate::numbers::significant;
 pub(super) struct Shown<'a> {
     /// It, as it is explained by: yes and no as texts.
     pub column: Cow<'a, FrameColumn>,
-    /// The number that is added before the logarithm, where it was clustered by logarithms.
+    /// The number that is added before the logarithm, if it was clustered by logarithms.
     pub log_offset: Option<f64>,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn of_share(hits_inside: u64, inside: u64, hits: u64, all: u64) -> f6
     if is_more { value } else { -value }
 }
 
-/// How unlikely a test value or a larger one is, in either direction.
+/// The two-sided probability of a test value at least this large.
 pub(super) fn two_sided(value: f64) -> f64 {
     libm::erfc(value.abs() * std::f64::consts::FRAC_1_SQRT_2)
 }

@@ -14,7 +14,7 @@ const GROWN_ON: usize = 10_000;
 const LEAVES_A_CLUSTER: usize = 3;
 /// Leaves, at most, in all.
 const LEAVES_MOST: usize = 40;
-/// It does not grow on beyond this share of repeated labels.
+/// It stops growing beyond this share of reproduced labels.
 const GOOD: f64 = 0.98;
 
 /// Rules that repeat the labels of the clusters.
@@ -33,7 +33,7 @@ pub struct Rule {
     pub conditions: Vec<String>,
     /// The cluster that most of its rows are of.
     pub cluster: usize,
-    /// How many rows it holds for.
+    /// The number of rows that it holds for.
     pub rows: usize,
     /// The share of them that are of that cluster.
     pub purity: f64,
@@ -50,7 +50,7 @@ enum Test {
 struct Split {
     column: usize,
     test: Test,
-    /// Where rows without a value go.
+    /// The branch for rows without a value.
     takes_gaps: bool,
     gain: f64,
 }
@@ -138,7 +138,7 @@ impl Grower<'_> {
         (most, counts[most])
     }
 
-    /// Whether a row passes a test; nothing where it has no value.
+    /// Whether a row passes a test; nothing if it has no value.
     fn goes(&self, column: usize, test: &Test, row: u32) -> Option<bool> {
         let row = row as usize;
         match (test, &self.columns[column].column.values) {

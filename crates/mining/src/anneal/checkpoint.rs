@@ -1,8 +1,8 @@
 //! A run on disk: its parameters, its data and its state.
 //!
 //! The file is two lines of text: `lehr checkpoint FORMAT xxh3 HASH`, then the content as JSON, numbers in their
-//! shortest form that reads back to the same bits. It is written whole or not at all, so whatever moment a run is
-//! killed at, the last checkpoint is good.
+//! shortest form that reads back to the same bits. It is written whole or not at all, so the last checkpoint is good
+//! whenever a run is killed.
 
 use std::fmt;
 use std::fs;
@@ -68,7 +68,7 @@ impl<M: Resumable> Checkpoint<M> {
     /// Writes the checkpoint to `path`, whole or not at all; a file there before is replaced.
     ///
     /// # Errors
-    /// [`Error::Data`] if the folder cannot be written to or the disk is full.
+    /// Returns [`Error::Data`] if the folder cannot be written to or the disk is full.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         write_framed(self, M::FORMAT, path)
     }
@@ -76,8 +76,8 @@ impl<M: Resumable> Checkpoint<M> {
     /// Reads a checkpoint.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
-    /// [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
+    /// Returns [`Error::File`] if it cannot be read, [`Error::CheckpointVersion`] if it has another format.
+    /// Returns [`Error::CheckpointDamaged`] if it is no checkpoint of this method, was cut, or was changed.
     pub fn read(path: &Path) -> Result<Self, Error> {
         read_framed(path, M::NAME, M::FORMAT)
     }
@@ -85,7 +85,7 @@ impl<M: Resumable> Checkpoint<M> {
     /// The content of a checkpoint's file, once it has been checked: the input of [`of_json`](Self::of_json).
     ///
     /// # Errors
-    /// As for [`read`](Self::read).
+    /// The same as for [`read`](Self::read).
     pub fn read_json(path: &Path) -> Result<Vec<u8>, Error> {
         Ok(read_content(path, M::NAME, M::FORMAT)?.into_bytes())
     }
@@ -93,15 +93,15 @@ impl<M: Resumable> Checkpoint<M> {
     /// A checkpoint from its content.
     ///
     /// # Errors
-    /// [`Error::CheckpointDamaged`] if it is not one of this method and version.
+    /// Returns [`Error::CheckpointDamaged`] if it is not one of this method and version.
     pub fn of_json(content: &[u8]) -> Result<Self, Error> {
         let damaged =
             |error: serde_json::Error| Error::CheckpointDamaged { path: "".into(), reason: error.to_string() };
         serde_json::from_slice(content).map_err(damaged)
     }
 
-    /// Whether there is a checkpoint of this method at `path`, in whatever format: for programs that resume a run of
-    /// any of several methods. [`read`](Self::read) reports the fault of a file that is none.
+    /// Whether there is a checkpoint of this method at `path`, in any format: for programs that resume a run of any of
+    /// several methods. [`read`](Self::read) reports the fault of an invalid file.
     pub fn is_at(path: &Path) -> bool {
         let read = |path| Some(fs::read_to_string(path).ok()?.split_once('\n')?.1.to_owned());
         read(path)

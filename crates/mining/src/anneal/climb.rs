@@ -1,10 +1,10 @@
 //! The largest eigenvalue of a symmetric operator known only by its product with a vector.
 //!
 //! Each step takes the best vector of the span of the present one, its residual and the last step (Knyazev 2001,
-//! without a preconditioner). That climbs to the algebraically largest eigenvalue whatever lies below. Where the
-//! largest lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all rows
-//! or a reading of a matrix, so steps must be saved. That is also why many operators climb side by side: one pass gives
-//! a product to each.
+//! without a preconditioner). It climbs to the algebraically largest eigenvalue whatever is below. If the largest
+//! eigenvalues lie close together it takes some tenth of the steps of power iteration. A product costs a pass over all
+//! rows or a reading of a matrix, so steps must be saved. This is also the reason why many operators climb side by
+//! side: one pass gives a product to each.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -16,7 +16,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Takes its part along another unit vector away. The image follows, because the operator is linear.
+    /// Removes its part along another unit vector. The image follows, because the operator is linear.
     fn part_from(&mut self, other: &Pair) {
         let along = dot(&self.vector, &other.vector);
         add(&mut self.vector, -along, &other.vector);
@@ -105,7 +105,7 @@ impl Climb {
     }
 }
 
-/// Scales to length 1. Of nothing it leaves nothing, the image of which is nothing.
+/// Scales to length 1. With nothing it leaves nothing, the image of which is nothing.
 pub(crate) fn unit(vector: &mut [f64]) {
     let length = dot(vector, vector).sqrt();
     let scale = if length > 0.0 { 1.0 / length } else { 0.0 };

@@ -1,8 +1,8 @@
 //! Growing from one component: the part of a course that every annealed method has.
 //!
 //! Growth takes a temperature at a time. It ends when there are as many components as wanted, and as many more as will
-//! be merged again. It also ends at the final temperature, or when it is cold. Where no number is wanted, the account
-//! of plateaus is kept here, with the components to go back to.
+//! be merged again. It also ends at the final temperature, or when it is cold. If no number is wanted, the growth keeps
+//! the account of plateaus, with the components to go back to.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -11,13 +11,13 @@ use super::plateau::{Plateau, widest};
 use super::schedule::{COLDEST_PLAIN, COLDEST_PLATEAU, FLOOR, HARD, START, next};
 use super::{Measured, Settled, Split, Step};
 
-/// When growth ends, and how near to each fixed point it goes. Temperatures are in stored units.
+/// The end of growth, and the precision of each fixed point. Temperatures are in stored units.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The number of components asked for.
+    /// The requested number of components.
     pub wanted: Option<usize>,
-    /// How far growth goes: with a number asked for, beyond it for clusters that are merged again; else the most
-    /// allowed.
+    /// The number that growth reaches: with a number requested, beyond it for clusters that are merged again; else the
+    /// most allowed.
     pub most: usize,
     /// The temperature to end at.
     pub last: Option<f64>,
@@ -49,8 +49,8 @@ pub(crate) struct Grown<C> {
     pub history: Vec<Step>,
     pub splits: Vec<Split>,
     pub plateaus: Vec<Plateau>,
-    /// The components when the wanted number first existed, and the temperature. Where none is wanted, the last ones of
-    /// the present plateau.
+    /// The components when the wanted number first existed, and the temperature. If no number is wanted, the last ones
+    /// of the present plateau.
     snapshot: Option<(C, f64)>,
     /// The best plateau's components so far, and the temperature.
     persistent: Option<(C, f64)>,
@@ -167,8 +167,8 @@ impl<C: Clone> Grown<C> {
         self.plateaus.push(Plateau { clusters, from: temperature, to: None });
     }
 
-    /// Notes that the last number lasts to the end. That is where nothing divides any more (`highest` is the highest
-    /// critical temperature left), or where it is cold. Unless it leaves less than two rows a cluster.
+    /// Notes that the last number lasts to the end. Growth ends when nothing divides any more (`highest` is the highest
+    /// critical temperature left), or when it is cold. Unless it leaves less than two rows a cluster.
     fn close_plateau(&mut self, highest: f64, rows: usize, unit: f64) {
         let least = COLDEST_PLATEAU * self.critical_temperature;
         let coldest = self.temperature.min(highest.max(least)) * unit;
@@ -192,7 +192,7 @@ impl<C: Clone> Grown<C> {
         }
     }
 
-    /// How much of the growth is done, 0 to 1.
+    /// The part of the growth that is done, 0 to 1.
     pub fn share_grown(&self, limits: &Limits, clusters: usize) -> f64 {
         let by_number = clusters as f64 / limits.most as f64;
         within(match (limits.wanted, limits.last) {
@@ -202,7 +202,7 @@ impl<C: Clone> Grown<C> {
         })
     }
 
-    /// How much of the cooling at a fixed number is done, 0 to 1.
+    /// The part of the cooling at a fixed number that is done, 0 to 1.
     pub fn share_hardened(&self) -> f64 {
         within(self.share_cooled(COLDEST_PLAIN * self.critical_temperature))
     }

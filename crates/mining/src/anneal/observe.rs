@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// One temperature of the history, in the input's units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    /// Counting from 0.
+    /// Counted from 0.
     pub index: u64,
     /// In the squared unit of the points ("full" convention: memberships are `exp(-d / T)`).
     pub temperature: f64,
@@ -27,16 +27,16 @@ pub struct Step {
     pub sweeps: u64,
     /// The largest squared move of a centre in the last sweep, over the temperature.
     pub max_move: f64,
-    /// The highest temperature at which one of the components divides; 0 where none may any more, because nobody asks
-    /// then: while memberships are made hard.
+    /// The highest temperature at which one of the components divides; 0 while memberships are made hard, because
+    /// components may not divide then.
     pub next_critical: f64,
-    /// The share of the weight outside the outlier radius; 0, and not written, where there is none.
+    /// The share of the weight outside the outlier radius; 0, and not written, without one.
     #[serde(default, skip_serializing_if = "is_nothing")]
     pub sponge: f64,
 }
 
 impl Step {
-    /// How far an annealed run is whose last temperature this is.
+    /// The progress of an annealed run whose last temperature this is.
     pub(crate) fn progress(&self, stage: Stage, sweeps: u64, fraction: f64) -> Progress {
         let mut figures = vec![("clusters", self.clusters as f64), ("sweeps", sweeps as f64)];
         // Later the last temperature is behind: what it was is no news.

@@ -1,4 +1,4 @@
-//! How long each number of clusters lasts while the temperature falls, and the number that this suggests.
+//! The persistence of each number of clusters while the temperature falls, and the number that this suggests.
 
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 /// lasts a sixth of that.
 const CLEAR: f64 = std::f64::consts::LN_2;
 
-/// How long a number of components persisted.
+/// The persistence of a number of components.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plateau {
     /// The number of components.
     pub clusters: usize,
-    /// The temperature at which there were first so many.
+    /// The temperature at which this number was first reached.
     pub from: f64,
     /// The temperature at which there were first more clusters, or down to which there are no more. `None` if the run
-    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows come to that.
+    /// ended with the most clusters allowed, or with less than two rows a cluster, because any few rows end so.
     pub to: Option<f64>,
 }
 
@@ -46,7 +46,7 @@ impl Suggestion {
         widest(&self.plateaus)
     }
 
-    /// The warning that no number stands out, if none does.
+    /// The warning that no number stands out, if that is so.
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(

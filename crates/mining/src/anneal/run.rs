@@ -1,5 +1,5 @@
-//! A run as its ranks see it, whatever the method: its parameters, the state to resume from, the observer, and the time
-//! it took.
+//! A run as its ranks see it, for any method: its parameters, the state to resume from, the observer, and the time it
+//! took.
 
 use lehr_ranks::timing::{Phases, Spread};
 use lehr_ranks::trace::Trace;
@@ -26,7 +26,7 @@ pub(crate) struct Run<'o, M: Resumable> {
 /// The time and the passes of a run.
 #[derive(Debug)]
 pub(crate) struct Spent {
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
@@ -36,12 +36,12 @@ pub(crate) struct Spent {
 
 /// A run of a method, one step at a time. Each step can be resumed: all that is needed is in the state.
 pub(crate) trait Fit<M: Resumable>: Send {
-    /// Shows the whole state; parts that are swapped out meanwhile must be back in the end.
+    /// Shows the whole state; parts that are swapped out in between must be back at the end.
     fn with_state<T>(&mut self, show: impl FnOnce(&mut M::State) -> T) -> T;
     fn is_done(&self) -> bool;
     /// The name of the next step in timers and traces.
     fn phase(&self) -> &'static str;
-    /// Where the run is, for its observer.
+    /// The run's progress, for its observer.
     fn progress(&mut self) -> Progress;
     /// One step, such as a temperature or a group of trials. If it fails, the remaining state is of no use.
     fn advance(&mut self, rounds: &mut dyn Rounds) -> impl Future<Output = Result<(), Error>> + Send;
@@ -75,7 +75,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         }
     }
 
-    /// The stop signal that the leaves of a step check: none where nobody can interrupt it, the same on all ranks.
+    /// The stop signal that the leaves of a step check: none if the step cannot be interrupted, the same on all ranks.
     pub async fn interrupt(&self, rounds: &mut dyn Rounds) -> Result<Option<Interrupt>, Error> {
         // A partial has the same length on all ranks; a process without an interrupt of its own leaves nothing out.
         let can_interrupt = rounds.agree(self.interrupt.is_some()).await?;
@@ -83,7 +83,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         Ok(can_interrupt.then(own))
     }
 
-    /// Walks a course to its end and tells the observer after each step.
+    /// Walks a course to its end and reports to the observer after each step.
     pub async fn walk<C: Fit<M>>(
         &self,
         rounds: &mut dyn Rounds,
@@ -143,7 +143,7 @@ impl<'o, M: Resumable> Run<'o, M> {
         stop
     }
 
-    /// Ends the trace and adds up the times of each rank; nothing but in the loop that brings its process the outcome.
+    /// Ends the trace and adds up the times of each rank; only in the loop that gives its process the outcome.
     pub async fn end(&self, rounds: &mut dyn Rounds, phases: Phases) -> Result<Option<Spent>, Error> {
         let seconds = [self.phases.seconds(), phases.seconds()].concat();
         let timers = rounds.gather_timers(&self.trace, phases).await?;

@@ -2,9 +2,9 @@
 
 /// The starting temperature over the first critical one: above it, where the one solution is known to be stable.
 pub(crate) const START: f64 = 1.1;
-/// Cooling once the number of components is settled, because nothing can be missed any more.
+/// Cooling once the number of components is settled, because no division can be missed then.
 pub(crate) const FROZEN_COOLING: f64 = 0.9;
-/// Less than this mean share outside the best component is hard.
+/// A smaller mean share outside the best component counts as hard.
 pub(crate) const HARD: f64 = 1e-4;
 /// Below this share of the first critical temperature nothing is soft that double precision could see.
 pub(crate) const FLOOR: f64 = 1e-12;
@@ -18,8 +18,8 @@ const JUST_BELOW: f64 = 0.99;
 /// The next temperature of a growing system.
 ///
 /// While memberships are soft, a component's critical temperature moves as its neighbours do, so the step is the
-/// schedule's. Once they are hard it stays, so the next temperature may lie just below the highest of them, however far
-/// that is.
+/// schedule's. Once they are hard it stays so, so the next temperature may be just below the highest of them, however
+/// far that is.
 pub(crate) fn next(temperature: f64, cooling: f64, softness: f64, critical: &[f64]) -> f64 {
     let step = temperature * cooling;
     let highest = critical.iter().copied().fold(0.0, f64::max);

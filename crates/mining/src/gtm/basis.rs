@@ -37,7 +37,7 @@ impl Grid {
         self.basis.pow(self.latent as u32) + 1
     }
 
-    /// Where a node is: coordinates beyond the map's dimensions are 0. The last axis runs fastest.
+    /// The position of a node: coordinates beyond the map's dimensions are 0. The last axis runs fastest.
     pub fn node(&self, k: usize) -> [f64; 3] {
         at(k, self.nodes, self.latent)
     }
@@ -118,7 +118,7 @@ pub(crate) fn gram(phi: &[f64], functions: usize, mass: impl Fn(usize) -> f64, d
 /// diagonal.
 ///
 /// # Panics
-/// If a number is not finite.
+/// Panics if a number is not finite.
 pub(crate) fn factored(functions: usize, mut matrix: Vec<f64>) -> Vec<f64> {
     let mean = (0..functions).map(|i| matrix[triangle(i) + i]).sum::<f64>() / functions as f64;
     assert!(mean.is_finite(), "sums of finite rows");

@@ -1,9 +1,8 @@
-//! The E-step of a map: memberships of a leaf's rows in nodes and their sums. This file does not know that there are
-//! ranks.
+//! The E-step of a map: memberships of a leaf's rows in nodes and their sums. This file does not know about ranks.
 //!
 //! With noise `1 / beta` and temperature T the memberships are those of annealed clustering with equal priors at
 //! `2 T / beta` (paper 004, section 7). So its kernels are used. A partial is [`TOTALS`], then for each node its mass
-//! and first moment. Where cells are missing, it is the mass of each column and its first moment.
+//! and first moment. If cells are missing, it is the mass of each column and its first moment.
 
 use std::cell::RefCell;
 

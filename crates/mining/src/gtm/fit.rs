@@ -28,7 +28,7 @@ use crate::rows::RowMajor;
 
 /// Sweeps of one step.
 const SWEEPS_A_STEP: usize = 8;
-/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after so many sweeps.
+/// A temperature above 1 is done when a sweep gains no more than this per unit of weight, or after this many sweeps.
 const SETTLED: f64 = 1e-6;
 const MOST_SWEEPS: usize = 300;
 /// The share of each principal axis that a sheet has at least, at the beginning of every temperature above 1.
@@ -68,7 +68,7 @@ enum Phase {
     Done,
 }
 
-/// One beginning and how far it has been followed, in stored units but for the history.
+/// One start and its progress, in stored units except for the history.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Climb {
     pub start: Start,
@@ -96,7 +96,7 @@ pub struct State {
     pub(crate) critical_temperature: f64,
     /// The beginning that is followed; at the end the one that is kept.
     pub(crate) climb: Climb,
-    /// The other one, where both are followed and this one has ended.
+    /// The other start, if both are followed and this one has ended.
     pub(crate) other: Option<Climb>,
     /// Passes over the rows.
     pub(crate) sweeps: u64,
@@ -142,7 +142,7 @@ impl<'a> Problem<'a> {
         self.frame.fitted(&images)
     }
 
-    /// How much of a principal axis is in the images of the nodes: 1 in the plane itself.
+    /// The part of a principal axis that is in the images of the nodes: 1 in the plane itself.
     fn share(&self, images: &[f64], axis: usize, of: &Axis) -> f64 {
         let along: f64 = images
             .chunks_exact(of.direction.len())
@@ -241,8 +241,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Whether both beginnings are followed: of a sheet that is stable as a point the annealing is over before it
-    /// begins.
+    /// Whether both starts are followed: if the sheet is stable as a point, the annealing is over before it begins.
     fn follows_both(&self) -> bool {
         self.problem.parameters.start.is_none() && START * self.state.critical_temperature > 1.0
     }
@@ -385,7 +384,7 @@ impl<'a> Fit<'a> {
         Ok(())
     }
 
-    /// Notes a temperature and goes on to the next, or ends.
+    /// Records a temperature and continues with the next, or ends.
     fn cool(&mut self, is_converged: bool) {
         let table = self.problem.table;
         let climb = &mut self.state.climb;

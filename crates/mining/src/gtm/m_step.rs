@@ -76,7 +76,7 @@ impl Frame {
     /// The objective per unit of weight: the tempered log-likelihood less the prior's cost, rows counted as clouds.
     /// `free_energy` is the first total of a pass with this sheet.
     ///
-    /// At temperature 1, and but for prior and clouds, it is the log-likelihood in stored units.
+    /// At temperature 1, without prior and clouds, it is the log-likelihood in stored units.
     pub fn objective(&self, table: &Table, sheet: &Sheet, free_energy: f64) -> f64 {
         let square: f64 = sheet.weights.iter().map(|w| w * w).sum();
         let cost = 0.5 * (table.cells * self.cloud / sheet.noise + self.prior * square);

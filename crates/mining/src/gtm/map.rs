@@ -50,7 +50,7 @@ pub struct Projection {
     /// Dimensions of the map.
     pub latent: usize,
     /// N x L, row-major, -1 to 1: the posterior mean of each row. Between two far modes it may be where neither is; the
-    /// entropy tells.
+    /// entropy shows this.
     pub positions: Vec<f64>,
     /// The most likely node of each row; of equal ones the first.
     pub modes: Vec<u32>,
@@ -66,7 +66,7 @@ impl Projection {
     /// The posterior mean of a row.
     ///
     /// # Panics
-    /// If there is no such row.
+    /// Panics if there is no such row.
     pub fn position(&self, row: usize) -> &[f64] {
         RowMajor::new(&self.positions, self.latent).row(row)
     }
@@ -101,8 +101,8 @@ impl Map {
     /// Checks a map from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid is none
-    /// that a fit can have.
+    /// Returns [`Error::Parameter`] if lengths disagree, a number is not finite, the noise is not positive, or the grid
+    /// is impossible for a fit.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Grid { latent, nodes, basis, width } = self.grid;
@@ -159,10 +159,10 @@ impl Map {
         self.weights.len() + 1
     }
 
-    /// Where node `k` is on the map, -1 to 1 along each axis. The last axis runs fastest.
+    /// The position of node `k` on the map, -1 to 1 along each axis. The last axis runs fastest.
     ///
     /// # Panics
-    /// If there is no such node.
+    /// Panics if there is no such node.
     pub fn node(&self, k: usize) -> Vec<f64> {
         assert!(k < self.len(), "node {k} of {}", self.len());
         self.grid.node(k)[..self.latent()].to_vec()
@@ -173,10 +173,10 @@ impl Map {
         self.noise
     }
 
-    /// Where a place of the map is in the space of the data.
+    /// The image of a map position in the space of the data.
     ///
     /// # Panics
-    /// If `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` has not as many coordinates as the map has dimensions.
     pub fn at(&self, place: &[f64]) -> Vec<f64> {
         assert_eq!(place.len(), self.latent());
         let mut image = self.along(&self.grid.functions_at(place));
@@ -184,11 +184,11 @@ impl Map {
         image
     }
 
-    /// How much the map is stretched at a place. It is the length, area or volume in the space of the data over that on
-    /// the map: `sqrt det(J J')` with `J = dy/dz`.
+    /// The stretch of the map at a place. It is the length, area or volume in the space of the data over that on the
+    /// map: `sqrt det(J J')` with `J = dy/dz`.
     ///
     /// # Panics
-    /// If `place` has not as many coordinates as the map has dimensions.
+    /// Panics if `place` has not as many coordinates as the map has dimensions.
     pub fn magnification(&self, place: &[f64]) -> f64 {
         assert_eq!(place.len(), self.latent());
         let mut before: Vec<Vec<f64>> = Vec::new();
@@ -211,12 +211,12 @@ impl Map {
         volume
     }
 
-    /// Where on the map rows come from, with the map as it is. The rows' weights do not matter.
+    /// The rows' positions on the map, with the map as it is. The rows' weights do not matter.
     ///
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rows have another number of columns.
+    /// Returns [`Error::Parameter`] if the rows have another number of columns.
     pub fn project<'a>(&self, input: impl Into<Input<'a>>) -> Result<Projection, Error> {
         let input = input.into();
         let dimension = self.dimension();
@@ -248,9 +248,9 @@ impl Map {
         Ok(projection)
     }
 
-    /// How well the map is laid out, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on the
-    /// map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for a
-    /// map without folds, whatever its proportions. Of more than 1,000 nodes every second, third, … is taken.
+    /// The topological order of the map, -1 to 1. It is Spearman's correlation of the distances of pairs of nodes on
+    /// the map and in the space of the data. On the map, each axis is as long as it is stretched on average. Near 1 for
+    /// a map without folds, of any proportions. With more than 1,000 nodes every second, third, … is used.
     pub fn order(&self) -> f64 {
         let images = self.images();
         let images = RowMajor::new(&images, self.dimension());
@@ -293,7 +293,8 @@ impl Map {
     }
 }
 
-/// Spearman's correlation: that of ranks, equal numbers sharing theirs. 0 where one of the two does not vary.
+/// Spearman's correlation, which is that of ranks, with equal numbers sharing theirs. 0 if one of the two does not
+/// vary.
 fn rank_correlation(a: &[f64], b: &[f64]) -> f64 {
     let (a, b) = (ranks(a), ranks(b));
     let mean = (a.len() as f64 - 1.0) / 2.0;

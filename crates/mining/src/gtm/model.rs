@@ -10,7 +10,7 @@ use super::place::Placed;
 use crate::anneal::run::Spent;
 use crate::input::Input;
 
-/// A noise below so many times that of the clouds that rows count as is theirs, not the rows'.
+/// If the noise is below this multiple of the clouds' that rows count as, it is theirs, not the rows'.
 const HELD_UP: f64 = 10.0;
 /// A map whose nodes spread less than this share of the rows' variance has not unfolded.
 const COLLAPSED: f64 = 1e-4;
@@ -20,11 +20,11 @@ const ORDER: f64 = 0.05;
 /// A beginning that was followed to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Candidate {
-    /// Where it began.
+    /// The start of the run.
     pub start: Start,
     /// The log-likelihood of its end: `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
-    /// How well the end is laid out ([`Map::order`]).
+    /// The order of the end ([`Map::order`]).
     pub order: f64,
     /// Whether it ended with nothing left to gain.
     pub is_converged: bool,
@@ -37,14 +37,14 @@ pub struct Candidate {
 pub struct Model {
     /// The map in the units of the rows.
     pub map: Map,
-    /// Where on it each row came from.
+    /// The position of each row on it.
     pub places: Projection,
     /// `sum w ln p(x)`, in the input's units.
     pub log_likelihood: f64,
     /// Spearman's correlation of the distances of nodes on the map and in the space of the data ([`Map::order`]):
     /// likelihood does not see folds, this does.
     pub order: f64,
-    /// Where it began.
+    /// The start of the kept run.
     pub start: Start,
     /// All fits that were followed to their end, from each beginning in order, including this one. Of two, the one with
     /// the higher likelihood was kept; of equal ones the first.
@@ -67,7 +67,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 
@@ -118,7 +118,7 @@ impl Model {
     }
 }
 
-/// Where the rows are, in the order and the units of the input.
+/// The rows' positions, in the order and the units of the input.
 fn in_input_order(input: &Input<'_>, problem: &Problem<'_>, placed: impl Iterator<Item = Placed>) -> Projection {
     let rows = &problem.table.rows;
     let ln_unit = lehr_numerics::elementary::ln(rows.units.length);
@@ -141,7 +141,7 @@ fn map_of(problem: &Problem<'_>, climb: &Climb) -> Map {
     Map::new(problem.grid, units.origin.clone(), weights, units.squared(climb.sheet.noise))
 }
 
-/// A beginning that was followed, whose end has a likelihood in stored units.
+/// A start that was followed to its end, with the end's likelihood in stored units.
 fn candidate(problem: &Problem<'_>, climb: &Climb, order: f64, log_likelihood: f64) -> Candidate {
     let (rows, unit) = (&problem.table.rows, problem.table.log_unit());
     Candidate {

@@ -11,12 +11,13 @@ use crate::input::Input;
 
 /// Rows from which on a map of two dimensions has the finer grid.
 const MANY_ROWS: usize = 2000;
-/// The most nodes of a map.
+/// The largest number of nodes of a map.
 const MOST_NODES: usize = 10_000;
-/// The most basis functions, the constant not counted: every rank factors a matrix of so many rows in every sweep.
+/// The largest number of basis functions, the constant not counted: every rank factors a matrix of this many rows in
+/// every sweep.
 const MOST_FUNCTIONS: usize = 400;
 
-/// Where a map begins. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
+/// The start of a map. Neither beginning is the better one on all data (`docs/design/gtm.md` has figures).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
@@ -36,8 +37,8 @@ impl fmt::Display for Start {
     }
 }
 
-/// How to fit a map. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It starts from
-/// either beginning, and keeps the fit with the higher likelihood.
+/// The parameters of a map's fit. The default lays out a plane of 15 x 15 nodes, or 20 x 20 from 2,000 rows on. It
+/// starts from either beginning, and keeps the fit with the higher likelihood.
 ///
 /// # Example
 /// ```
@@ -62,13 +63,13 @@ pub struct Parameters {
     /// Precision of the prior of the basis' weights, in one over the mean variance of a column, 0 to 1e6. Default: 0.1.
     /// More makes a stiffer map.
     pub regularisation: f64,
-    /// Where the map begins. Default: none, which is both, one after the other: the end of more likelihood is kept
+    /// The start of the map. Default: none, which is both, one after the other: the end of more likelihood is kept
     /// ([`super::Model::candidates`] has both).
     pub start: Option<Start>,
     /// Factor from one temperature to the next, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
-    /// The fit ends when the objective per unit of weight has no more than this still to gain, by Aitken's estimate;
-    /// 1e-12 to 1e-2. Default: 1e-6.
+    /// The fit ends when the objective per unit of weight can gain no more than this, by Aitken's estimate; 1e-12 to
+    /// 1e-2. Default: 1e-6.
     pub tolerance: f64,
     /// Passes over the rows at temperature 1 at most, at least 1. Default: 1000.
     pub max_sweeps: u64,
@@ -91,7 +92,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The grid of a map of so many rows.
+    /// The grid of a map for this many rows.
     pub(crate) fn grid(&self, rows: usize) -> Grid {
         let (nodes, basis) = match self.latent {
             1 => (50, 8),
@@ -109,7 +110,7 @@ impl Parameters {
     /// Checks each value, and the values against the rows.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the first that is out of its range.
+    /// Returns [`Error::Parameter`] with the first that is out of its range.
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         self.check_with(Some(&input.into()))
     }
@@ -118,7 +119,7 @@ impl Parameters {
     /// words.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the first that is out of its range, whatever the rows are.
+    /// Returns [`Error::Parameter`] with the first that is out of its range, independent of the rows.
     ///
     /// # Example
     /// ```

@@ -45,7 +45,7 @@ pub(crate) struct Placed {
     pub probabilities: Vec<f64>,
     /// The posterior's entropy in nats.
     pub entropies: Vec<f64>,
-    /// `ln p(x)` over the cells that are there.
+    /// `ln p(x)` over the cells that are present.
     pub log_densities: Vec<f64>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Placing<'a> {
         })
     }
 
-    /// Memberships and densities over the cells that are there, row by row: tables with gaps are placed once, at the
+    /// Memberships and densities over the cells that are present, row by row: tables with gaps are placed once, at the
     /// end.
     fn posterior_of_cells(
         &self,

@@ -1,7 +1,7 @@
 //! The principal axes of the rows: where a map is laid out, and when it begins to unfold.
 //!
 //! Columns are divided by the root of their weight, which is the same for all where no cell is missing. The matrix is
-//! then the one whose eigenvalue decides the stability of a collapsed map. That holds with missing values too, because
+//! then the one whose eigenvalue decides the stability of a collapsed map. This holds with missing values too, because
 //! a missing cell adds nothing to any product. `docs/design/gtm.md` has the formula.
 
 use lehr_numerics::factor::{eigenpairs, orient};
@@ -15,7 +15,7 @@ use crate::rows::{CovarianceRound, RowMajor};
 
 /// The covariance is formed and all of its eigenvectors are found up to this dimension.
 const LARGEST_FORMED: usize = 96;
-/// Beyond it: directions iterated beside those that are wanted, which makes the wanted ones converge faster.
+/// Directions beyond it are iterated with the wanted ones, which makes these converge faster.
 const GUARDS: usize = 3;
 /// Rounds of the iteration at most, and the relative change of the eigenvalues at which it ends.
 const MOST_ROUNDS: usize = 100;

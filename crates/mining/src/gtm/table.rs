@@ -6,7 +6,7 @@ use crate::Error;
 use crate::input::Input;
 use crate::rows::{RowMajor, Rows};
 
-/// Which cells of a leaf are there: 1 or 0.
+/// The mask of a leaf's present cells: 1 or 0.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub tiles: Tiles<f64>,
@@ -17,7 +17,7 @@ pub(crate) struct Observed {
 #[derive(Debug)]
 pub(crate) struct Table {
     pub rows: Rows<f64>,
-    /// One for each leaf; nothing where no cell is missing.
+    /// One for each leaf; nothing if no cell is missing.
     pub observed: Option<Vec<Observed>>,
     /// The stored weight of the rows that have each column.
     pub column_weights: Vec<f64>,
@@ -73,13 +73,13 @@ impl Table {
         Ok(Self { rows, observed, column_weights, cells, variance, empty_rows })
     }
 
-    /// How much more a log-likelihood per unit of weight is in stored units than in the input's.
+    /// The difference of a log-likelihood per unit of weight in stored units from that in the input's.
     pub fn log_unit(&self) -> f64 {
         self.cells / self.rows.total_weight * lehr_numerics::elementary::ln(self.rows.units.length)
     }
 }
 
-/// Which cells of some rows are there, as tiles.
+/// The mask of some rows' present cells, as tiles.
 pub(crate) fn flags<'a>(count: usize, dimension: usize, row: impl Fn(usize) -> &'a [f64]) -> Tiles<f64> {
     let there: Vec<f64> = (0..count).flat_map(row).map(|x| if x.is_nan() { 0.0 } else { 1.0 }).collect();
     Tiles::new(count, dimension, &vec![0.0; dimension], |i| RowMajor::new(&there, dimension).row(i), |_| 1.0)

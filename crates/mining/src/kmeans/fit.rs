@@ -11,7 +11,7 @@ use crate::lloyd::{AWAY, Centers, LastMove, Lloyd, Patience, Remembered};
 use crate::round::{LeafCells, Rounds};
 use crate::rows::{Input, Rows, Scalar};
 
-/// The most iterations of a step; a request to stop waits for no more than these.
+/// The largest number of iterations of a step; a request to stop waits for no more than these.
 const STEP_SWEEPS: u64 = 8;
 
 /// A start on its way.
@@ -32,12 +32,12 @@ struct Start {
 /// Everything that a run is, in stored units: a checkpoint of it is a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
-    /// The sum of squares that each start came to.
+    /// The sum of squares that each start reached.
     pub(super) costs: Vec<f64>,
     /// The starts that were ended before their fixed point.
     pub(super) unfinished: usize,
     best: Option<(Vec<f64>, f64)>,
-    /// Whether the best start came to its fixed point. Checkpoints of before did not say.
+    /// Whether the best start reached its fixed point. Checkpoints of before did not say.
     #[serde(default)]
     is_best_fixed: bool,
     /// The sweeps of the best start.
@@ -74,7 +74,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
     /// The centres that were given, as stored.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for one so far away that squared distances from it say nothing.
+    /// Returns [`Error::Parameter`] for one so far away that squared distances from it say nothing.
     fn given(&self, centers: &[f64]) -> Result<Vec<f64>, Error> {
         let mut stored = centers.to_vec();
         for (center, given) in stored.chunks_exact_mut(self.rows.dimension).zip(centers.chunks(self.rows.dimension)) {

@@ -8,8 +8,8 @@ use crate::anneal::run::Spent;
 use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by falling weight,
-/// or as the centres that were given.
+/// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by decreasing
+/// weight, or as the centres that were given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.
@@ -24,11 +24,11 @@ pub struct Model {
     pub objective: f64,
     /// Weighted sum of squared distances.
     pub sum_of_squares: f64,
-    /// The weighted sum of squares that each start came to.
+    /// The weighted sum of squares that each start reached.
     pub starts: Vec<f64>,
     /// Passes over the rows in all starts, without those that drew centres.
     pub iterations: u64,
-    /// Those of the start that is kept.
+    /// The values of the best start.
     pub best_iterations: u64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
@@ -37,7 +37,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 

@@ -12,17 +12,17 @@ use crate::rows::{Input, PLACE, Precision};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sweeps {
-    /// Near rows lie in boxes. A centre is left out if every row of a box has a nearer one. A box around which no
-    /// centre has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this
-    /// is the plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with
-    /// those that may be near.
+    /// Near rows share boxes. A centre is left out if every row of a box has a nearer one. A box around which no centre
+    /// has moved is not looked at again. In more than 16 dimensions every centre matters to every box, and this is the
+    /// plain form. Rows of bits remember how near each of 16 and more centres can be, and are compared with those that
+    /// may be near.
     #[default]
     Bounded,
     /// Each row against each centre, as Lloyd's algorithm says.
     Plain,
 }
 
-/// How to cluster by k-means.
+/// The parameters of k-means.
 ///
 /// # Example
 /// ```
@@ -35,9 +35,9 @@ pub enum Sweeps {
 pub struct Parameters {
     /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
-    /// How many starts, of which the best is kept; at least 1. Default: 10.
+    /// The number of starts, and the best is kept; at least 1. Default: 10.
     pub starts: usize,
-    /// The most sweeps of a start, at least 1. Default: 300.
+    /// The largest number of sweeps of a start, at least 1. Default: 300.
     pub max_sweeps: u64,
     /// An iteration that lowers the sum of squares by no more than this share is the last of its start, 0 to 1. With 0
     /// iterations continue to the fixed point. Default: 0.
@@ -48,7 +48,7 @@ pub struct Parameters {
     pub sweeps: Sweeps,
     /// Default: double.
     pub precision: Precision,
-    /// Where the one start begins, K x D, row-major, in the unit of the points; `starts` and `seed` say nothing then.
+    /// The initial centres, K x D, row-major, in the unit of the points; `starts` and `seed` then have no effect.
     /// Default: none, and centres are drawn.
     // Left out where there are none, so that checkpoints from before it was there are gone on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -71,7 +71,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// How many starts there are.
+    /// The number of starts.
     pub(super) fn begun(&self) -> usize {
         if self.centers.is_some() { 1 } else { self.starts }
     }
@@ -79,7 +79,7 @@ impl Parameters {
     /// Checks each value, and the values against the points.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    /// Returns [`Error::Parameter`], [`Error::TooManyClusters`] or [`Error::TooManyPoints`].
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

@@ -2,9 +2,9 @@
 //! no rows.
 //!
 //! Each centre is drawn among the rows. The probability is in proportion to weight times squared distance to the
-//! nearest centre so far. Of some candidates drawn, the one is taken that lowers the sum of squares most. A draw
-//! descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf. So
-//! any layout draws the same rows.
+//! nearest centre so far. Of some drawn candidates, the seeding chooses the one that lowers the sum of squares most. A
+//! draw descends a tree that does not depend on ranks: groups of leaves, the leaves of one group, the rows of one leaf.
+//! So any layout draws the same rows.
 //!
 //! Distances are those of the kernels, in the rows' precision ([`positions`](super::positions)).
 
@@ -64,17 +64,17 @@ impl<T: Real> Near<T> {
     }
 }
 
-/// Where the random numbers of some draws come from.
+/// The source of random numbers for some draws.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub seed: u64,
     pub purpose: &'static str,
-    /// How many centres were drawn from them before. Each has as many numbers set apart as it can take, so that draws
-    /// share none.
+    /// The number of centres that were drawn from them before. Each has as many numbers set apart as it can take, so
+    /// that draws share none.
     pub drawn: u64,
 }
 
-/// Draws centres beside those that there are, until there are `clusters`; fewer if the rows have fewer positions.
+/// Draws further centres, until there are `clusters`; fewer if the rows have fewer positions.
 pub(super) async fn draw<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -133,7 +133,7 @@ pub(super) async fn draw<T: Scalar>(
 }
 
 /// Adds centres until there are `clusters`; fewer if every row is where a centre is. Each is put at the row whose
-/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is taken.
+/// weight times squared distance to the nearest centre so far is largest. Of equal rows the first is chosen.
 pub(super) async fn farthest<T: Scalar>(
     input: Input<'_>,
     rows: &Rows<T>,
@@ -174,7 +174,7 @@ fn worse(a: (f64, f64), b: (f64, f64)) -> (f64, f64) {
 struct Nearest<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,
-    /// How many of the centres the leaves have taken into account.
+    /// The number of centres that the leaves have taken into account.
     known: usize,
     /// Leaves of a group.
     group: usize,
@@ -223,7 +223,7 @@ impl<'a, T: Scalar> Nearest<'a, T> {
     }
 }
 
-/// Which of some shares a number in [0, 1) falls on; never on one of 0.
+/// The share that a number in [0, 1) falls on; never one of 0.
 fn pick(shares: &[f64], number: f64) -> usize {
     let target = number * shares.iter().sum::<f64>();
     let mut sum = 0.0;
@@ -382,7 +382,7 @@ impl<T: Scalar> Round for LeavesRound<'_, T> {
     }
 }
 
-/// Which row of its leaf a number falls on, for each of some leaves.
+/// For each of some leaves, the row on which a number falls.
 struct RowsRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     near: &'a LeafCells<Near<T>>,

@@ -23,7 +23,7 @@ pub struct Cluster {
     pub radius: f64,
 }
 
-/// Clusters about medoids, numbered by falling weight, of equals the lower medoid first.
+/// Clusters about medoids, numbered by decreasing weight, of equals the lower medoid first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item: that of the nearest medoid.
@@ -46,7 +46,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most items of a rank over the mean.
+    /// The items of the rank with the most items, divided by the mean.
     pub imbalance: f64,
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// How items are clustered about medoids.
+/// The parameters of k-medoids.
 ///
 /// # Example
 /// ```
@@ -15,7 +15,7 @@ use crate::Error;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// How many clusters, at least 1. Default: 8.
+    /// The number of clusters, at least 1. Default: 8.
     pub clusters: usize,
     /// Passes over all candidates for swaps at most; 0 keeps the medoids of the greedy start. Default: 100.
     pub max_passes: u64,

@@ -1,4 +1,4 @@
-//! Medoids, who is nearest to which, and the swaps that lower the cost.
+//! Medoids, the items nearest to each, and the swaps that lower the cost.
 //!
 //! The change of the cost by a swap of medoid m for candidate c is a sum over items. It needs each dissimilarity to c
 //! once for all m together (Schubert and Rousseeuw 2021, eq. 6 to 9). The cost of removing each medoid is kept, and an
@@ -133,7 +133,7 @@ impl Assigned {
     }
 }
 
-/// A candidate and the change of the cost if it is taken.
+/// A candidate, and the change of the cost if it becomes a medoid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
     pub change: f64,

@@ -37,7 +37,7 @@ impl Centers {
         RowMajorMut::new(&mut self.values, self.dimension).row(k).copy_from_slice(position);
     }
 
-    /// Puts centre `k` where no row is.
+    /// Puts centre `k` at a place without rows.
     pub fn set_away(&mut self, k: usize) {
         RowMajorMut::new(&mut self.values, self.dimension).row(k).fill(AWAY);
     }

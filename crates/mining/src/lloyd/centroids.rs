@@ -57,13 +57,13 @@ pub struct Centroids {
 /// The clusters of rows, in the order in which the rows were given.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
-    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] where none is within the outlier
+    /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] if none is within the outlier
     /// radius.
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
     /// the membership in the noise component.
     pub probabilities: Vec<f64>,
-    /// How far away it is, in the unit of the points; of an outlier, how far the nearest centre is. With a Bernoulli
+    /// The distance, in the unit of the points; of an outlier, the distance to the nearest centre. With a Bernoulli
     /// cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
     pub distances: Vec<f64>,
 }
@@ -72,7 +72,7 @@ impl Centroids {
     /// From K x D coordinates and a temperature, 0 for memberships that are hard.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
         let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false };
         centroids.check()?;
@@ -102,7 +102,7 @@ impl Centroids {
     /// The same with an outlier radius: rows farther than `radius` from every centre are in no cluster.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -122,7 +122,7 @@ impl Centroids {
     /// `-ln p(x)` in nats, as the temperature is.
     ///
     /// # Errors
-    /// Those of [`Centroids::check`].
+    /// The errors of [`Centroids::check`].
     ///
     /// # Example
     /// ```
@@ -154,8 +154,8 @@ impl Centroids {
     /// Checks centres from elsewhere.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature is
-    /// negative. Also if frequencies are none, or there is an outlier radius with frequencies.
+    /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
+    /// is negative. Also if frequencies are none, or there is an outlier radius with frequencies.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -199,7 +199,7 @@ impl Centroids {
     /// A centre.
     ///
     /// # Panics
-    /// If there is no centre `k`.
+    /// Panics if there is no centre `k`.
     pub fn center(&self, k: usize) -> &[f64] {
         RowMajor::new(&self.centers, self.dimension).row(k)
     }
@@ -219,8 +219,8 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
-    /// of bits.
+    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
+    /// frequencies of bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
         let input = input.into();
         self.fits(input)?;
@@ -281,7 +281,7 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign), on this thread.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
+    /// Returns [`Error::Parameter`] if the rows have another number of columns, or one has no value at all.
     ///
     /// # Example
     /// ```
@@ -304,7 +304,7 @@ impl Centroids {
     /// columns that a row has.
     ///
     /// # Errors
-    /// As for [`assign_incomplete`](Self::assign_incomplete).
+    /// The same as for [`assign_incomplete`](Self::assign_incomplete).
     pub fn memberships_incomplete(&self, rows: &Incomplete) -> Result<Vec<f64>, Error> {
         let mut all = Vec::with_capacity(rows.len() * self.len());
         self.for_each_incomplete(rows, |label, memberships, distance| {
@@ -448,8 +448,8 @@ impl Centroids {
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are frequencies
-    /// of bits.
+    /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
+    /// frequencies of bits.
     ///
     /// # Example
     /// ```

@@ -1,4 +1,4 @@
-//! Clusters as users see them, whichever method found their centres: numbered by falling weight, in the unit of the
+//! Clusters as users see them, whichever method found their centres: numbered by decreasing weight, in the unit of the
 //! points.
 
 use super::label::{Labelled, Totals};
@@ -12,7 +12,7 @@ pub struct Cluster {
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// Root mean square distance from the centre, weighted, in the unit of the points, whatever rows cost.
+    /// Root mean square distance from the centre, weighted, in the unit of the points, for any cost.
     pub spread: f64,
 }
 
@@ -28,7 +28,7 @@ pub struct Outliers {
 /// How clusters are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// By falling weight, of equal weights in the order in which they were found.
+    /// By decreasing weight, of equal weights in the order in which they were found.
     ByWeight,
     /// As the centres that the user gave.
     AsGiven,
@@ -45,7 +45,7 @@ pub(crate) struct Clusters {
     pub labels: Vec<u32>,
     /// The membership of each row in its cluster.
     pub probabilities: Vec<f64>,
-    /// Of the rows that are in none.
+    /// The weight of the rows that are in none.
     pub outliers: Outliers,
     /// Weighted mean squared distance, or cost.
     pub objective: f64,

@@ -1,8 +1,9 @@
-//! One pass of hard assignment, recomputed only where a centre has moved.
+//! One pass of hard assignment, recomputed only if a centre has moved.
 //!
 //! In up to [`DIRECT_DIMENSION`] dimensions a leaf is a box. Centres that cannot be near are left out of it, and it
-//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row how near each centre can
-//! be ([`Known`]). It computes only those distances for which the bound is not enough. Neither changes a bit.
+//! remembers its sums until one of the others moves. A leaf of rows of bits knows for each row the smallest possible
+//! distance of each centre ([`Known`]). It computes only those distances for which the bound is not enough. Neither
+//! changes a bit.
 
 use lehr_numerics::bits::{BitRows, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};
 use lehr_numerics::nearest::{Kind, nearest_sums};
@@ -17,7 +18,7 @@ use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work}
 /// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// Of the last, in up to [`DIRECT_DIMENSION`] dimensions.
+    /// For the last pass, in up to [`DIRECT_DIMENSION`] dimensions.
     active: Vec<usize>,
     /// One of these: it is nearer to every row of the leaf than all other centres.
     reference: usize,
@@ -50,24 +51,24 @@ pub(crate) enum Source {
     Nothing,
     /// The same, and its result is the base of trials.
     NothingForBase,
-    /// Those of the last pass.
+    /// The centres of the last pass.
     Last,
-    /// Those of the pass that trials differ from.
+    /// The centres of the pass that trials differ from.
     Base,
 }
 
-/// One pass of hard assignment over all rows. A leaf whose centres are where they were keeps the sums it remembers.
+/// One pass of hard assignment over all rows. A leaf whose centres have not moved keeps its sums.
 pub(crate) struct HardRound<'a, T: Scalar> {
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
     pub planes: Option<&'a Planes>,
-    /// The same as the kernels want them that hold every row against every centre.
+    /// The same in the form of the kernels that compare every row with every centre.
     pub side_by_side: &'a HardSideBySide<T>,
     pub memory: &'a LeafCells<Remembered>,
     /// Whether every row is held against every centre, and nothing is remembered.
     pub is_plain: bool,
-    /// Of rows of bits: their bounds, and how far centres have moved since. None where every row is held against every
-    /// centre.
+    /// For rows of bits: their bounds, and the distances that centres have moved since. None where every row is held
+    /// against every centre.
     pub known: Option<(Source, &'a Moves)>,
 }
 
@@ -76,7 +77,7 @@ impl<T: Scalar> HardRound<'_, T> {
         if self.planes.is_some() { Kind::Swaps } else { Kind::Centers }
     }
 
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage != Storage::Sparse {
             return;
@@ -191,7 +192,7 @@ pub(crate) struct DifferenceRound<'a, T: Scalar> {
     pub memory: &'a LeafCells<Remembered>,
     pub centers: &'a Centers,
     pub before: &'a Centers,
-    /// The centres that are not where they were, ascending.
+    /// The centres that have moved, ascending.
     pub moved: &'a [usize],
 }
 

@@ -55,7 +55,7 @@ impl Labelled {
 /// How rows are given to centres: each to the nearest, unless it is outside the outlier radius.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hardness {
-    /// The temperature of the probabilities; at 0 every row is surely where it is.
+    /// The temperature of the probabilities; at 0 every row is certain.
     pub temperature: f64,
     /// The square of the outlier radius, if there is one.
     pub sponge: Option<f64>,
@@ -64,7 +64,7 @@ pub(crate) struct Hardness {
 /// How centres move when rows have been given to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LastMove {
-    /// Each goes to the mean of its rows, to the last digit.
+    /// Each moves to the mean of its rows, to the last digit.
     ToTheMeans,
     /// They stay, so that the labels are those of the nearest centres: those of a run that was ended on its way.
     Nowhere,
@@ -127,7 +127,7 @@ pub(crate) async fn label_all<T: Scalar>(
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision. `stored` turns a column, its sum and
-/// the mass into a stored coordinate. A centre whose rows weigh nothing stays where it is.
+/// the mass into a stored coordinate. A centre whose rows have no weight does not move.
 fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, f64) -> f64) {
     let sums = RowMajor::new(sums, 1 + centers.dimension);
     for (y, sums) in centers.rows_mut().zip(sums.rows()) {
@@ -141,9 +141,9 @@ fn exact_means(centers: &mut Centers, sums: &[f64], stored: impl Fn(usize, f64, 
 
 /// The centres that sparse rows are compared with at the end, in double precision.
 pub(crate) struct SparseCenters<'a> {
-    /// Which is nearest.
+    /// The nearest centre.
     side_by_side: HardSparseCenters<f64>,
-    /// How far away it is.
+    /// The distance to it.
     distances: Vec<SparseDistance<'a>>,
 }
 
@@ -191,7 +191,7 @@ pub(crate) struct LabelRound<'a, T: Scalar> {
     pub cells: &'a LeafCells<Labelled>,
 }
 
-/// Where the rows that are labelled together stand in the input, and their labels.
+/// The rows that are labelled together, by their places in the input, and their labels.
 struct Labelling<'w> {
     rows: &'w [u32],
     /// The box that holds them, if there is one.
@@ -199,7 +199,7 @@ struct Labelling<'w> {
     out: &'w mut Labelled,
 }
 
-/// In double precision, whatever a leaf keeps of the rows.
+/// In double precision, for any storage of the rows.
 impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
     fn over_numbers(&self, tiles: &Tiles<T>, Labelling { rows, bounds, out }: Labelling<'_>) {
         match T::exact(tiles) {
@@ -450,7 +450,7 @@ mod tests {
         }
     }
 
-    /// Where centres are at the end, and the labels.
+    /// The centres at the end, and the labels.
     fn labelled(input: Input<'_>, centers: &[f64]) -> (Vec<f64>, Vec<u32>) {
         let rows = Rows::<f64>::new(input).unwrap();
         let stored = |(index, y): (usize, &f64)| (y - rows.units.origin[index % rows.dimension]) / rows.units.length;

@@ -56,11 +56,11 @@ impl Centroids {
     /// Cost: N x K x D multiply-adds; memory for nothing but the results.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies of
-    /// bits; [`Error`] of the threads.
+    /// Returns [`Error::Parameter`] if the numbers are not as many as rows times columns, or if centres are frequencies
+    /// of bits; [`Error`] of the threads.
     ///
     /// # Panics
-    /// With more than one thread, on a worker of a dispatcher.
+    /// Panics with more than one thread, on a worker of a dispatcher.
     pub fn nearest(
         &self,
         rows: Listed<'_>,
@@ -160,7 +160,7 @@ impl<T: Real> Part<'_, T> {
     }
 }
 
-/// In double precision, in one order whatever the machine.
+/// In double precision, in the same order on any machine.
 fn squared_distance<T: Real>(row: &[T], center: &[f64]) -> f64 {
     let mut sums = [0.0; SIDE_BY_SIDE];
     let (rows, rest) = row.as_chunks::<SIDE_BY_SIDE>();

@@ -4,11 +4,10 @@
 //! It is after the outlier component of the group's annealing of mass spectra (Fox, Mani, Pyne 2013). Its
 //! cost is the square of a radius. So at temperature `T` a row at squared distance `d` from its centre leaves for it
 //! where `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures that is far beyond all that belongs together, and
-//! at low ones it is the radius. So it need neither be brought in late nor have a radius of its own for each
-//! temperature.
+//! at low ones it is the radius. So it needs neither a late introduction nor a radius of its own for each temperature.
 //!
 //! For the kernels of bits and of sparse rows a component is a constant and a term for each column. The noise component
-//! is one more, with terms of 0. Those of numbers do not know of it.
+//! is one more, with terms of 0. The kernels for numbers do not know of it.
 
 use lehr_numerics::elementary::{exp, ln};
 
@@ -19,9 +18,9 @@ pub const OUTLIER: u32 = u32::MAX;
 
 /// The noise component's share of all priors is this over the number of clusters.
 const PRIOR: f64 = 0.1;
-/// The number that counts where none is asked for.
+/// The default number.
 const CLUSTERS: f64 = 10.0;
-/// More than this share of the weight in it is no clustering of the rows any more.
+/// With more than this share of the weight in it, the result is no clustering of the rows.
 const MOST_OUTSIDE: f64 = 0.5;
 
 /// A noise component, in stored units.
@@ -36,7 +35,7 @@ pub(crate) struct NoiseComponent {
 }
 
 impl NoiseComponent {
-    /// The noise component of a radius in the unit of the points, for so many clusters if a number is asked for. `unit`
+    /// The noise component of a radius in the unit of the points, for the requested number of clusters, if any. `unit`
     /// of the points' units is one stored unit.
     pub fn new(radius: f64, unit: f64, clusters: Option<usize>) -> Self {
         let clusters = clusters.map_or(CLUSTERS, |clusters| clusters as f64);
@@ -61,7 +60,7 @@ impl NoiseComponent {
     /// Whether it is a run's result that it holds so large a share.
     ///
     /// # Errors
-    /// [`Error::MostlyOutside`].
+    /// Returns [`Error::MostlyOutside`].
     pub fn check(&self, share: f64) -> Result<(), Error> {
         if share > MOST_OUTSIDE {
             return Err(Error::MostlyOutside { percent: 100.0 * share, radius: self.radius });

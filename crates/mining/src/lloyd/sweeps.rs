@@ -24,13 +24,14 @@ pub(crate) struct Lloyd<'a, T: Scalar> {
     base: Centers,
     base_total: Vec<f64>,
     moved: Vec<usize>,
-    /// Of rows of bits: the centres of the last pass of which leaves know something, and how far others are from those.
+    /// For rows of bits: the centres of the last pass that leaves know something about, and the distances of others
+    /// from those.
     last: Centers,
     moves: Moves,
     side_by_side: HardSideBySide<T>,
 }
 
-/// When sweeps end, beside at a fixed point.
+/// The condition that ends sweeps, beside a fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub sweeps: u64,
@@ -45,9 +46,9 @@ pub(crate) struct Patience {
 /// The result of iterations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Swept {
-    /// Of the centres as they were before the last move, which is at least theirs now.
+    /// The cost of the centres before the last move; the present cost is at most this.
     pub cost: f64,
-    /// Whether there was nothing more to gain, beside having no more patience.
+    /// Whether there was nothing more to gain, in addition to having no more patience.
     pub has_ended: bool,
     /// Whether the centres are the means of the rows that are nearest to them, so that no sweep would move them.
     pub is_fixed: bool,
@@ -57,8 +58,8 @@ pub(crate) struct Swept {
 
 /// To the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// From so many centres on leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer than
-/// the work to save them.
+/// From this many centres on, leaves of rows of bits keep bounds. With fewer, computing all distances takes no longer
+/// than the work to save them.
 const LEAST_KNOWN: usize = 16;
 /// No more bounds than these are kept, of which there may be twice as many: a gibibyte each time.
 const MOST_BOUNDS: usize = 1 << 28;
@@ -173,7 +174,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(())
     }
 
-    /// One pass at centres that differ from the base in a few places: only leaves near those are gone over.
+    /// One pass at centres that differ from the base in a few places: only leaves near those are visited.
     async fn difference(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<(), Error> {
         self.moved.clear();
         self.moved
@@ -228,7 +229,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, true).await?.cost)
     }
 
-    /// The cost of rows in centres that stay where they are.
+    /// The cost of rows in centres that do not move.
     pub async fn cost_of(&mut self, rounds: &mut dyn Rounds, centers: &Centers) -> Result<f64, Error> {
         self.pass(rounds, centers, None).await?;
         Ok(self.cost_in(centers))

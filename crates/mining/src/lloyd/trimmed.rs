@@ -13,7 +13,7 @@ use crate::Error;
 use crate::round::{Round, Rounds, total_of};
 use crate::rows::{BitDistance, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage, Work};
 
-/// The most iterations, as of those without an outlier radius.
+/// The largest number of iterations, as of those without an outlier radius.
 const MOST_SWEEPS: u64 = 1000;
 
 /// One pass of hard assignment, in which a row outside the outlier radius of every centre is in no cluster. Sums are
@@ -21,7 +21,7 @@ const MOST_SWEEPS: u64 = 1000;
 struct TrimmedRound<'a, T: Scalar> {
     rows: &'a Rows<T>,
     centers: &'a Centers,
-    /// The same as kernels of bits and of sparse rows want them, and squared distances from them.
+    /// The same in the form of the kernels of bits and of sparse rows, and squared distances from them.
     side_by_side: &'a HardSideBySide<T>,
     bit_distances: &'a [BitDistance],
     sparse_distances: &'a [SparseDistance<'a>],
@@ -47,7 +47,7 @@ impl<T: Scalar> TrimmedRound<'_, T> {
         Some(&mut sums[1..1 + dimension])
     }
 
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let (rows, per_center) = (self.rows, self.per_center());
@@ -86,7 +86,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// In stored units. Which row is within the radius is decided in double precision, as of numbers.
+    /// In stored units. Which rows are within the radius is decided in double precision, as for numbers.
     fn over_bits(&self, bits: &BitRows, Work { scratch, partial, .. }: Work<'_, T>) {
         let (dimension, per_center) = (self.rows.dimension, self.per_center());
         scratch.sums.clear();
@@ -105,7 +105,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for TrimmedRound<'_, T> {
         }
     }
 
-    /// Of the rows as they are. Which row is within the radius is decided by differences.
+    /// For the original rows. Which rows are within the radius is decided by differences.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         scratch.sums.clear();
         scratch.sums.resize(self.centers.len() * Kind::Centers.len(self.rows.dimension), 0.0);

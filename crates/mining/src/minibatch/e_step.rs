@@ -1,4 +1,4 @@
-//! The one pass over a batch: each row to its nearest centre, as centres stand before any of them moves.
+//! The one pass over a batch: each row to its nearest centre, before any centre moves.
 
 use lehr_numerics::nearest::{Kind, nearest_sums};
 
@@ -7,8 +7,8 @@ use crate::lloyd::{Centers, nearest_active};
 use crate::round::{Program, Round, Rounds, total_of};
 use crate::rows::{RowMajor, RowMajorMut, Rows, Scalar};
 
-/// How many numbers a pass has for a centre: mass, moments and cost, in stored units, and how many rows are nearest to
-/// it.
+/// The number of values that a pass keeps for a centre: mass, moments and cost, in stored units, and the number of
+/// nearest rows.
 pub(super) fn numbers(dimension: usize) -> usize {
     Kind::Centers.len(dimension) + 1
 }

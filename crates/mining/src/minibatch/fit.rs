@@ -1,5 +1,5 @@
-//! The course of a run: the sample is annealed, then each batch goes over the centres once. After each batch the run
-//! can be left and resumed.
+//! The course of a run: the sample is annealed, then each batch is processed once. After each batch the run can be left
+//! and resumed.
 
 use lehr_data::Points;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use crate::round::{Execution, drive};
 use crate::rows::{Precision, Rows, Scalar};
 use crate::vector;
 
-/// The hash that tells a stream so far from others.
+/// The hash that identifies a stream so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Passed {
     /// The sample is one.
@@ -54,7 +54,7 @@ impl State {
     }
 }
 
-/// A stream of which the sample at least has passed.
+/// A stream whose sample at least has passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     passed: Passed,
@@ -69,7 +69,7 @@ pub struct Stream {
     warnings: Vec<String>,
 }
 
-/// Where batches come from, and who watches.
+/// The source of batches, and the observer.
 pub(super) struct Fit<'a> {
     pub source: &'a mut dyn Source,
     pub parameters: &'a Parameters,
@@ -132,7 +132,7 @@ impl Fit<'_> {
     }
 
     /// Tells you how far the stream is. Asked between reading a batch and taking it in. If the program that feeds the
-    /// stream was stopped too (Ctrl-C goes to every program of a pipe), that batch may be incomplete. Its last row may
+    /// stream was stopped too (Ctrl-C reaches every program of a pipe), that batch may be incomplete. Its last row may
     /// be half a row, which is no fault of the data.
     ///
     /// There are no figures before the sample has been clustered.
@@ -246,7 +246,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Where the stream stands. Each batch is gone over once.
+    /// The position in the stream. Each batch is processed once.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
         vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]
@@ -301,7 +301,7 @@ fn given<T: Scalar>(told: &[f64], rows: &Rows<T>) -> Option<Given> {
     })
 }
 
-/// Watches annealing of the sample for who watches the stream.
+/// Passes the annealing of the sample on to the stream's observer.
 struct SampleWatch<'a> {
     observer: &'a mut dyn Observer,
     parameters: &'a Parameters,

@@ -3,7 +3,7 @@
 use lehr_numerics::elementary::exp;
 use serde::{Deserialize, Serialize};
 
-/// A centre on its way.
+/// A centre while it moves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Center {
     /// In the unit of the points.
@@ -16,7 +16,7 @@ pub(super) struct Center {
     pub later: u64,
     /// Their weight.
     pub weight: f64,
-    /// The weighted mean of their squared distances, each from where the centre stood when it came.
+    /// The weighted mean of their squared distances, each from the position of the centre when it came.
     pub square: f64,
 }
 
@@ -52,7 +52,7 @@ impl Center {
     }
 }
 
-/// The weight of a row after so many more rows, for a half-life in rows: `2^(-rows / half_life)`.
+/// The weight of a row after this many more rows, for a half-life in rows: `2^(-rows / half_life)`.
 pub(super) fn kept(rows: u64, half_life: f64) -> f64 {
     exp(-std::f64::consts::LN_2 * (rows as f64 / half_life))
 }

@@ -9,14 +9,14 @@ pub struct Cluster {
     pub rows: u64,
     /// The sum of their weights.
     pub weight: f64,
-    /// The part of this weight that still counts: less than all of it if a half-life was asked for.
+    /// The part of this weight that still counts: less than all of it if a half-life was requested.
     pub counts: f64,
-    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre as it stood
+    /// Root mean square distance of its rows, weighted, in the unit of the points: each from the centre's position
     /// before the row's batch.
     pub spread: f64,
 }
 
-/// Centres, and the weight that they received. Clusters are numbered by falling weight. Rows have no labels:
+/// Centres, and the weight that they received. Clusters are numbered by decreasing weight. Rows have no labels:
 /// [`Model::centroids`] gives any row one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -30,7 +30,7 @@ pub struct Model {
     /// annealing found in it. For all others it is from the centres before their batch. Not the mean over all rows at
     /// [`Model::centers`].
     pub objective: f64,
-    /// The same of the last batch alone.
+    /// The same for the last batch alone.
     pub last_objective: f64,
     /// Batches, the sample among them.
     pub batches: u64,

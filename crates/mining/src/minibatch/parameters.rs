@@ -6,7 +6,7 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::Precision;
 
-/// How to cluster a stream by mini-batches.
+/// The parameters of mini-batch clustering.
 ///
 /// # Example
 /// ```
@@ -24,8 +24,8 @@ pub struct Parameters {
     /// Rows at the beginning that are annealed, at least 1 and enough to have all clusters in them. Default: none, for
     /// as many as those of a batch.
     pub sample_rows: Option<usize>,
-    /// The weight of a row is halved after so many more rows, so that centres follow a stream that changes; above 0.
-    /// The rows of a batch count alike. Default: none, nothing is forgotten.
+    /// A row's weight halves after this many further rows, so that centres follow a stream that changes; above 0. The
+    /// rows of a batch count equally. Default: none, nothing is forgotten.
     pub half_life: Option<f64>,
     /// The random seed, which only decides between equals while the sample is annealed. Default: 0.
     pub seed: u64,

@@ -19,13 +19,13 @@ use lehr_data::read::Batches;
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub trait Source {
-    /// The next rows, so many or fewer; `None` at the end.
+    /// The next rows, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// A fault in them, which ends the run.
+    /// A fault in the rows, which ends the run.
     fn next(&mut self, rows: usize) -> Result<Option<Points>, lehr_data::Error>;
 
-    /// How much of the stream has been given, 0 to 1; `None` if nobody knows.
+    /// The part of the stream that has been given, 0 to 1; `None` if it is unknown.
     fn fraction(&self) -> Option<f64> {
         None
     }

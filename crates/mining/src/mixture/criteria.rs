@@ -1,5 +1,4 @@
-//! How well a mixture accounts for its rows, and at which price: the figures by which numbers of components are
-//! compared.
+//! The criteria that compare numbers of components: the fit of a mixture to its rows, and its penalty.
 
 use lehr_numerics::elementary::ln;
 use serde::{Deserialize, Serialize};
@@ -53,7 +52,7 @@ impl Criteria {
 pub struct Candidate {
     /// The number that was tried.
     pub asked: usize,
-    /// The components found: fewer only where the rows have no more distinct positions.
+    /// The number of components found: fewer only if the rows have no more distinct positions.
     pub components: usize,
     /// The form of the mixture that the best fit came through on its way from clusters; nothing if it came straight.
     pub through: Option<Covariance>,

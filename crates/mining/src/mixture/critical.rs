@@ -24,7 +24,7 @@ const MOST_SCORES: usize = 256;
 /// are quotients of its derivatives.
 const LIKELIEST: SingleEnd = SingleEnd { left: 0.0, most_sweeps: 20_000 };
 
-/// Where one component becomes two.
+/// The temperature at which one component becomes two.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Critical {
     /// A pure number: 1 is ordinary EM. Two components that begin as one stay one above it.
@@ -49,9 +49,9 @@ pub struct Critical {
 /// D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).
 ///
 /// # Errors
-/// [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
+/// Returns [`Error::Parameter`] if M is above 256, or if the observed cells do not determine all M numbers.
 /// [`Error::Constant`], [`Error::Collapsed`] if the rows have no width along a column or a direction.
-/// [`Error::TooFar`], [`Error::TooNear`].
+/// Returns [`Error::TooFar`] or [`Error::TooNear`].
 ///
 /// # Example
 /// ```

@@ -58,8 +58,8 @@ impl Mixture {
     /// and full K matrices. A matrix is its lower triangle row by row, `D (D + 1) / 2` numbers.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the lengths disagree, a number is not finite, or weights are not positive or do not add
-    /// up to 1 (to 1e-6). [`Error::Collapsed`] if a covariance is not positive definite.
+    /// Returns [`Error::Parameter`] if the lengths disagree, a number is not finite, or weights are not positive or do
+    /// not add up to 1 (to 1e-6). Returns [`Error::Collapsed`] if a covariance is not positive definite.
     pub fn new(
         covariance: Covariance,
         dimension: usize,
@@ -75,7 +75,7 @@ impl Mixture {
     /// Checks a mixture from elsewhere.
     ///
     /// # Errors
-    /// Those of [`Mixture::new`].
+    /// The errors of [`Mixture::new`].
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let Gaussians { covariance, dimension, weights, means, covariances } = &self.0;
@@ -136,7 +136,7 @@ impl Mixture {
     /// The mean of component `k`.
     ///
     /// # Panics
-    /// If there is no such component.
+    /// Panics if there is no such component.
     pub fn mean(&self, k: usize) -> &[f64] {
         self.0.mean(k)
     }
@@ -144,7 +144,7 @@ impl Mixture {
     /// The covariance of component `k`, D x D, row-major.
     ///
     /// # Panics
-    /// If there is no such component.
+    /// Panics if there is no such component.
     pub fn covariance(&self, k: usize) -> Vec<f64> {
         let (dimension, packed) = (self.0.dimension, self.0.packed(k));
         let entry = |i: usize, j: usize| packed[triangle(i.max(j)) + i.min(j)];
@@ -153,14 +153,14 @@ impl Mixture {
 
     /// Applies the mixture to rows: memberships, labels and densities. The rows' weights do not matter.
     ///
-    /// Of a row with missing cells it speaks by those that are there: the density is theirs. A row without any has the
+    /// For a row with missing cells it uses those that are present: the density is theirs. A row without any has the
     /// components' weights as memberships, and the log-density 0.
     ///
     /// Cost, on this thread: N x K x D (spherical, diagonal) or N x K x D² / 2 multiply-adds and N x K exponentials. K
     /// x D³ more for each pattern of missing cells. N x K numbers of memory.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if the rows have another number of columns.
+    /// Returns [`Error::Parameter`] if the rows have another number of columns.
     ///
     /// # Example
     /// ```
@@ -216,7 +216,7 @@ impl Mixture {
     /// Draws rows from the mixture, and says of which component each is. The same numbers for the same seed, for ever.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if `rows` is 0; [`Error::Collapsed`] as in [`Mixture::check`].
+    /// Returns [`Error::Parameter`] if `rows` is 0; [`Error::Collapsed`] as in [`Mixture::check`].
     ///
     /// # Example
     /// ```

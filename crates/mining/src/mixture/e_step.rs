@@ -1,4 +1,4 @@
-//! The E-step of a mixture: memberships of a leaf's rows and their sums. This file does not know that there are ranks.
+//! The E-step of a mixture: memberships of a leaf's rows and their sums. This file does not know about ranks.
 
 use std::cell::RefCell;
 

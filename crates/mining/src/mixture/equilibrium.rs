@@ -9,7 +9,7 @@ use crate::Error;
 use crate::input::Input;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// The components, in the units of the points.
@@ -42,7 +42,7 @@ pub struct Equilibrium {
 /// temperature 1. Cost: passes as in [`super::fit`].
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
+/// Returns [`Error::Parameter`] if a number is out of its range or the mixture has other columns; [`Error::Constant`],
 /// [`Error::Unobserved`], [`Error::Collapsed`], [`Error::TooFar`], [`Error::TooNear`].
 ///
 /// # Example

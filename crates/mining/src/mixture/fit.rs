@@ -36,7 +36,7 @@ const SWEEPS_A_STEP: usize = 8;
 /// A column whose variance is below this share of the widest column's does not vary.
 const LEAST_VARIANCE: f64 = 1e-200;
 /// The temperature of the memberships from which covariances begin, over the mean squared distance of all rows from
-/// their mean: hard but for exact ties.
+/// their mean: hard except for exact ties.
 const HARD: f64 = 1e-9;
 /// At the start the pooled covariance within clusters counts as this share of an average component's weight more of
 /// each component's own.
@@ -46,12 +46,13 @@ const BORROWED: f64 = 0.1;
 const COLLAPSED: f64 = 1e-20;
 /// Centres nearer to each other than this share of the mean squared distance from the mean are one.
 const COINCIDENT: f64 = 1e-18;
-/// In more dimensions than this no way goes through tied covariances: its pass would cost more than all others.
+/// In more dimensions than this, tied covariances are no intermediate step: their pass would cost more than all others.
 pub(crate) const MOST_TIED: usize = 64;
-/// A mixture on the way to another is fitted to this many times the tolerance: the next fit forgets the rest.
+/// A mixture on the way to another is fitted to this many times the tolerance, because the next fit discards the
+/// precision.
 const ON_THE_WAY: f64 = 100.0;
-/// A way is better than another if its log-likelihood per unit of weight is higher by so many tolerances: less is the
-/// same hill.
+/// A way is better than another if its log-likelihood per unit of weight is higher by this many tolerances: less is the
+/// same optimum.
 const BETTER: f64 = 10.0;
 /// Share of the work for one number of components that is spent by the time its clusters are found.
 const CLUSTERED: f64 = 0.7;
@@ -75,9 +76,9 @@ pub struct State {
     pub clustering: Option<vector::fit::State>,
     /// The centres of the clusters found for this number, one for each distinct position.
     centers: Vec<f64>,
-    /// The way that is taken, counting from 0.
+    /// The number of the chosen way, counted from 0.
     way: usize,
-    /// Where the present fit is.
+    /// The state of the present fit.
     gaussians: Option<Gaussians>,
     /// The objective per unit of weight before each sweep of the present fit.
     ascent: Vec<f64>,
@@ -115,7 +116,7 @@ pub(crate) struct Fitted {
     pub criteria: Criteria,
 }
 
-/// How wide the columns are, in stored units.
+/// The width of the columns, in stored units.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
     /// One for each column.
@@ -128,7 +129,7 @@ impl Columns {
     /// Cost: one pass.
     ///
     /// # Errors
-    /// [`Error::Constant`] if no column varies, or one does not along which the covariance has a width of its own.
+    /// Returns [`Error::Constant`] if no column varies, or one does not along which the covariance has its own width.
     pub fn new(table: &Table<'_>, covariance: Covariance, regularisation: f64) -> Result<Self, Error> {
         let variances = match &table.patterns {
             Some(patterns) => patterns.moments().1,
@@ -149,7 +150,7 @@ impl Columns {
         (0..self.variances.len()).filter(move |&j| self.variances[j] <= LEAST_VARIANCE * widest)
     }
 
-    /// The first component that is narrower along a column than numbers tell its rows apart.
+    /// The first component that is narrower along a column than the precision of the numbers.
     fn collapsed(&self, gaussians: &Gaussians) -> Option<usize> {
         let is_narrow = |k: usize| {
             let packed = gaussians.packed(k);
@@ -174,7 +175,7 @@ pub(crate) struct Problem<'a> {
 pub(crate) struct Fit<'a> {
     problem: &'a Problem<'a>,
     clustering: Option<vector::fit::Fit<'a, f64>>,
-    /// The largest fraction told so far.
+    /// The largest fraction reported so far.
     furthest: f64,
     total: Vec<f64>,
     pub state: State,
@@ -363,7 +364,7 @@ impl<'a> Fit<'a> {
         Ok(gaussians)
     }
 
-    /// Components of the form that is asked for from the memberships in those of another: one pass over the rows.
+    /// Components of the requested form from the memberships in those of another: one pass over the rows.
     async fn continued(&mut self, rounds: &mut dyn Rounds, gaussians: Gaussians) -> Result<Gaussians, Error> {
         let (problem, target) = (self.problem, self.problem.parameters.covariance);
         let columns = &problem.columns;
@@ -452,7 +453,7 @@ impl<'a> Fit<'a> {
         self.judge(rounds, highest).await
     }
 
-    /// Measures a finished fit, keeps it if it is the best, and goes on to the next number.
+    /// Measures a finished fit, keeps it if it is the best, and continues with the next number.
     async fn judge(&mut self, rounds: &mut dyn Rounds, climbed: Climbed) -> Result<(), Error> {
         let (table, rows) = (self.problem.table, &self.problem.table.rows);
         let Climbed { through, gaussians, ascent, is_converged } = climbed;
@@ -578,7 +579,7 @@ pub(crate) async fn assign(
 }
 
 /// Aitken's estimate of the gain that an ascent has still to come: its gains fall by about the same factor each time.
-/// Nothing is said of one that has just begun, or whose gains grow.
+/// It is unknown for one that has just begun, or whose gains grow.
 pub(crate) fn left_to_gain(ascent: &[f64]) -> Option<f64> {
     let [.., before, between, last] = ascent else { return None };
     let (first, second) = (between - before, last - between);

@@ -20,7 +20,7 @@ pub(crate) struct Gaussians {
     pub weights: Vec<f64>,
     /// K x D.
     pub means: Vec<f64>,
-    /// Spherical: K. Diagonal: K x D. Tied: one packed lower triangle. Full: K of them.
+    /// Spherical: K. Diagonal: K x D. For tied covariances: one packed lower triangle. Full: K of them.
     pub covariances: Vec<f64>,
 }
 
@@ -99,8 +99,8 @@ impl Gaussians {
     /// Components ready for a pass at a temperature, over rows that are clouds of these variances (one for each column;
     /// none: points).
     ///
-    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. That is all that the
-    /// clouds change in the pass; the M-step adds them to the covariances.
+    /// The mean of a cloud's log-density is its middle's less half of `sum_j cloud_j (S^-1)_jj`. The clouds change
+    /// nothing else in the pass; the M-step adds them to the covariances.
     ///
     /// # Errors
     /// The number of a component whose covariance is not positive definite.
@@ -120,8 +120,8 @@ impl Gaussians {
         Ok(components)
     }
 
-    /// The least variance of each component along any column given the columns before it, over that of the cloud there.
-    /// It is near 1 where only the cloud keeps a component from collapsing.
+    /// The smallest variance of each component along any column given the columns before it, over that of the cloud
+    /// there. It is near 1 where only the cloud keeps a component from collapsing.
     pub fn widths(&self, clouds: &[f64]) -> Vec<f64> {
         let widths = |k: usize| -> f64 {
             let numbers = self.numbers(k);

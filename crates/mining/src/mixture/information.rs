@@ -1,5 +1,5 @@
 //! Scores and information of one component from rows with gaps: the scores of its own numbers, and the information in
-//! the cells that are there.
+//! the cells that are present.
 //!
 //! Two components at the same spot part below a certain temperature. Below it, along some direction of their
 //! parameters, the scores vary more than the likelihood bends. Let `s_i` be the score of row i and J the observed
@@ -46,7 +46,8 @@ fn changes(covariance: Covariance, dimension: usize) -> Vec<Change> {
 /// far as one row shows. With it, its effect on the mean, in stored units.
 ///
 /// # Errors
-/// [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is not.
+/// Returns [`Error::Parameter`] if the information is not positive definite, [`Error::Collapsed`] if the covariance is
+/// not.
 pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Result<(f64, Vec<f64>), Error> {
     let dimension = one.dimension;
     let mut told = Told::new(one, numbers);
@@ -115,7 +116,7 @@ impl<'a> Told<'a> {
     /// Adds the rows that have the columns `observed`.
     ///
     /// # Errors
-    /// [`Error::Collapsed`] if the covariance of these columns is not positive definite.
+    /// Returns [`Error::Collapsed`] if the covariance of these columns is not positive definite.
     fn add(&mut self, tiles: &Tiles<f64>, observed: &[usize]) -> Result<(), Error> {
         let precision = self.precision(observed)?;
         let moments = self.add_scores(tiles, observed, &precision);

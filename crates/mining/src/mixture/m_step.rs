@@ -2,7 +2,7 @@
 //!
 //! Rows are clouds of variance R around their values, and this is the exact maximum for the given memberships. Means
 //! are as usual; covariances are those of the rows about the new means plus R (spherical: plus its mean). So the
-//! objective never falls, whatever the regularisation.
+//! objective never falls, for any regularisation.
 
 use lehr_numerics::cholesky::triangle;
 
@@ -11,13 +11,13 @@ use super::gaussians::Gaussians;
 use super::parameters::Covariance;
 use crate::rows::{RowMajor, RowMajorMut};
 
-/// A component with less than this share of the weight stays where it is: quotients of its sums would be noise.
+/// A component with less than this share of the weight does not move: quotients of its sums would be noise.
 pub(crate) const LEAST_WEIGHT: f64 = 1e-12;
 
 /// Replaces the components by those of the sums, which are about the means that they had.
 ///
-/// `borrowed` adds the pooled covariance within components to each component's own, with the weight of so many average
-/// components. It is 0 in a fit and more at a start, where a component of few rows has no reliable covariance.
+/// `borrowed` adds the pooled covariance within components to each component's own, with the weight of this many
+/// average components. It is 0 in a fit and more at a start, where a component of few rows has no reliable covariance.
 pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64], borrowed: f64) {
     let (dimension, count) = (gaussians.dimension, gaussians.len());
     let scatter = gaussians.covariance.scatter();
@@ -93,7 +93,7 @@ pub(crate) fn update(gaussians: &mut Gaussians, total: &[f64], total_weight: f64
 /// masses, the first and the second moments of all columns about its mean.
 ///
 /// The exact maximum for the memberships at hand where columns are independent within a component, that is for
-/// spherical and diagonal covariances. A column of which a component has no rows stays where it is.
+/// spherical and diagonal covariances. A column for which a component has no rows does not move.
 pub(crate) fn update_by_column(gaussians: &mut Gaussians, total: &[f64], total_weight: f64, clouds: &[f64]) {
     let dimension = gaussians.dimension;
     let length = gaussians.covariance.len(dimension);

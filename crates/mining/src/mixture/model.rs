@@ -13,10 +13,10 @@ use super::table::Table;
 use crate::anneal::run::Spent;
 use crate::rows::Rows;
 
-/// A component less than so many times as wide as the clouds that rows count as is held up by them alone.
+/// Only the clouds that rows count as keep a component from collapsing if it is less than this many times as wide.
 const COLLAPSED: f64 = 100.0;
 
-/// A mixture, each row's component, and how it was found. Components are numbered by falling weight.
+/// A mixture, each row's component, and how it was found. Components are numbered by decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The mixture in the units of the points.
@@ -45,7 +45,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 

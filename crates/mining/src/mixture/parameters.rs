@@ -11,9 +11,9 @@ use crate::input::Input;
 
 /// Covariances of more columns than this are not formed.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The most components that are tried where the number is not given.
+/// The largest number of components that are tried where the number is not given.
 const MOST_TRIED: usize = 10;
-/// The most components that can be asked for.
+/// The largest number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
 
 /// The covariance type of components.
@@ -35,7 +35,7 @@ impl Covariance {
     /// All of them, the simplest first.
     pub const ALL: [Covariance; 4] = [Covariance::Spherical, Covariance::Diagonal, Covariance::Tied, Covariance::Full];
 
-    /// Its name, as commands and files have it.
+    /// Its name in commands and files.
     pub const fn name(self) -> &'static str {
         match self {
             Covariance::Spherical => "spherical",
@@ -45,7 +45,7 @@ impl Covariance {
         }
     }
 
-    /// Numbers that are free in a mixture of so many components: weights less one, means, covariances.
+    /// The number of free parameters of a mixture of this many components: weights less one, means, covariances.
     ///
     /// # Example
     /// ```
@@ -69,7 +69,7 @@ impl fmt::Display for Covariance {
     }
 }
 
-/// How to fit a mixture. The default chooses the number of components by BIC.
+/// The parameters of a mixture's fit. The default chooses the number of components by BIC.
 ///
 /// # Example
 /// ```
@@ -80,18 +80,18 @@ impl fmt::Display for Covariance {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// The number of components, at least 1. Default: none; the number with the least BIC is taken.
+    /// The number of components, at least 1. Default: none; the number with the least BIC is chosen.
     pub components: Option<usize>,
-    /// The most components that are tried where the number is not given, at least 1. Default: 10, or as many as there
-    /// are rows.
+    /// The largest number of components that are tried where the number is not given, at least 1. Default: 10, or as
+    /// many as there are rows.
     pub max_components: Option<usize>,
     /// Default: full.
     pub covariance: Covariance,
     /// Each row counts as a small cloud around it, whose variance along a column is this share of the column's. So no
     /// component becomes narrower than that. Default: 1e-6, a thousandth of a standard deviation.
     pub regularisation: f64,
-    /// The fit ends when the log-likelihood per unit of weight has no more than this still to gain, by Aitken's
-    /// estimate; 1e-12 to 1e-2. Default: 1e-8.
+    /// The fit ends when the log-likelihood per unit of weight can gain no more than this, by Aitken's estimate; 1e-12
+    /// to 1e-2. Default: 1e-8.
     pub tolerance: f64,
     /// Passes over the rows of one fit at most, at least 1. Default: 2000.
     pub max_sweeps: u64,
@@ -130,7 +130,7 @@ impl Parameters {
     /// Checks each value, and the values against the rows.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    /// Returns [`Error::Parameter`], [`Error::TooManyClusters`] or [`Error::TooManyPoints`].
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

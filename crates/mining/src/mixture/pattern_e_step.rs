@@ -1,5 +1,5 @@
 //! The E-step of a mixture over rows with gaps: the sums of a leaf's rows, and the components they are given. This file
-//! does not know that there are ranks.
+//! does not know about ranks.
 //!
 //! Missing cells enter by their expectation: Missing cells enter by their expectation:
 //!
@@ -124,7 +124,7 @@ pub(crate) fn collapsed(patterns: &Patterns, gaussians: &Gaussians) -> Option<us
     seen.filter_map(|group| gaussians.of_columns(&group.observed).ready(1.0, &[]).err()).min()
 }
 
-/// Mass and moments of the columns that are there: masses of all columns, their first moments, their second moments,
+/// Mass and moments of the columns that are present: masses of all columns, their first moments, their second moments,
 /// after the component's own mass.
 fn add_by_column(observed: &[usize], own: &[f64], all: &mut [f64]) {
     let (width, dimension) = (observed.len(), (all.len() - 1) / 3);
@@ -202,7 +202,7 @@ impl Round for PatternRound<'_> {
     }
 }
 
-/// The last pass: each row its component, its probability and its density over the cells that are there, those of
+/// The last pass: each row its component, its probability and its density over the cells that are present, those of
 /// weight 0 too.
 pub(crate) struct PatternAssignRound<'a> {
     pub patterns: &'a Patterns,

@@ -16,16 +16,16 @@ use crate::rows::{RowMajor, Rows};
 /// Rows that have the same columns.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// The columns that are there, ascending.
+    /// The columns that are present, ascending.
     pub observed: Vec<usize>,
     /// The observed cells of the rows, in stored units; `None` if no column is observed.
     pub tiles: Option<Tiles<f64>>,
-    /// Where the rows stand in the input.
+    /// The rows' places in the input.
     pub rows: Vec<u32>,
 }
 
 impl Group {
-    /// The columns that are not there, ascending.
+    /// The columns that are missing, ascending.
     pub fn missing(&self, dimension: usize) -> Vec<usize> {
         (0..dimension).filter(|column| !self.observed.contains(column)).collect()
     }
@@ -40,7 +40,7 @@ pub(crate) struct PatternLeaf {
 }
 
 impl PatternLeaf {
-    /// Where the rows stand in the input, those that count first.
+    /// The rows' places in the input, those that count first.
     pub fn rows(&self) -> impl Iterator<Item = u32> + '_ {
         self.groups.iter().chain(&self.bystanders).flat_map(|group| group.rows.iter().copied())
     }
@@ -51,7 +51,7 @@ impl PatternLeaf {
 pub(crate) struct Patterns {
     pub leaves: Vec<PatternLeaf>,
     dimension: usize,
-    /// The stored weight of the cells that are there.
+    /// The stored weight of the cells that are present.
     pub cells: f64,
 }
 
@@ -157,7 +157,7 @@ impl Patterns {
     }
 }
 
-/// Puts rows in the order of their patterns, those of the same one in that of the input.
+/// Sorts rows by their patterns, and those of one pattern by their order in the input.
 pub(crate) fn order(input: &Input<'_>, rows: &mut [u32]) {
     rows.sort_unstable_by(|&a, &b| pattern_order(input, a, b).then(a.cmp(&b)));
 }
@@ -167,7 +167,7 @@ fn pattern_order(input: &Input<'_>, a: u32, b: u32) -> Ordering {
     lacks(a).cmp(lacks(b))
 }
 
-/// Makes something of each run of rows of the same pattern, given the columns that are there.
+/// Makes something of each run of rows of the same pattern, given the columns that are present.
 pub(crate) fn grouped<T>(input: &Input<'_>, rows: &[u32], mut make: impl FnMut(Vec<usize>, &[u32]) -> T) -> Vec<T> {
     rows.chunk_by(|&a, &b| pattern_order(input, a, b).is_eq())
         .map(|run| {

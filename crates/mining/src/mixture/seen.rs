@@ -1,4 +1,4 @@
-//! Components as rows with gaps see them: through the columns that are there.
+//! Components as rows with gaps see them: through the columns that are present.
 //!
 //! Take a component with mean u and covariance S, and a row that has the columns o and lacks the columns m. The row
 //! sees the Gaussian of mean `u_o` and covariance `S_oo`. The missing part is, under the component, a Gaussian too:
@@ -13,7 +13,7 @@ use super::parameters::Covariance;
 /// A component's distribution of the missing columns, given the observed ones.
 #[derive(Debug)]
 pub(crate) struct Conditional {
-    /// `S_oo⁻¹ S_om`, o x m; empty where columns are independent within a component.
+    /// `S_oo⁻¹ S_om`, o x m; empty if columns are independent within a component.
     pub regression: Vec<f64>,
     /// `S_mm - S_mo S_oo⁻¹ S_om` as a packed lower triangle.
     pub covariance: Vec<f64>,
@@ -78,7 +78,7 @@ impl Gaussians {
     }
 }
 
-/// An entry of a symmetric matrix of which the lower triangle is packed.
+/// An entry of a symmetric matrix whose lower triangle is packed.
 pub(crate) fn entry(packed: &[f64], i: usize, j: usize) -> f64 {
     packed[triangle(i.max(j)) + i.min(j)]
 }

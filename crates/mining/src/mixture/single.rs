@@ -9,10 +9,10 @@ use super::table::Table;
 use crate::Error;
 use crate::round::{Execution, Program, Rounds, drive};
 
-/// When it is found.
+/// The time at which it is found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SingleEnd {
-    /// The log-likelihood per unit of weight has no more than this still to gain.
+    /// The log-likelihood per unit of weight can gain no more than this.
     pub left: f64,
     /// Passes over the rows at most.
     pub most_sweeps: usize,
@@ -21,7 +21,7 @@ pub(crate) struct SingleEnd {
 /// Fits it, in stored units.
 ///
 /// # Errors
-/// [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
+/// Returns [`Error::Collapsed`] if it has no width along a direction; [`Error::Ranks`].
 pub(crate) fn single(
     table: &Table<'_>,
     columns: &Columns,

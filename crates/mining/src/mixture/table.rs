@@ -40,7 +40,8 @@ impl<'a> Table<'a> {
     /// the rows; with gaps N D log N and three.
     ///
     /// # Errors
-    /// [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`], [`Error::Data`].
+    /// Returns [`Error::Unobserved`], [`Error::TooFar`], [`Error::TooNear`], [`Error::TooManyPoints`] or
+    /// [`Error::Data`].
     pub fn new(input: Input<'a>) -> Result<Self, Error> {
         let points = filled(&input)?;
         Self::of(input, &points)
@@ -51,7 +52,7 @@ impl<'a> Table<'a> {
     /// 64 columns, all of which vary.
     ///
     /// # Errors
-    /// As for [`new`](Self::new); [`Error::Ranks`].
+    /// The same as for [`new`](Self::new); [`Error::Ranks`].
     pub fn for_clusters(input: Input<'a>, regularisation: f64, execution: &Execution) -> Result<Self, Error> {
         let points = filled(&input)?;
         let table = Self::of(input, &points)?;
@@ -77,7 +78,7 @@ impl<'a> Table<'a> {
         Ok(Self { input, rows, patterns, empty_rows })
     }
 
-    /// How much more a log-likelihood per unit of weight is in stored units than in the input's.
+    /// The difference of a log-likelihood per unit of weight in stored units from that in the input's.
     pub fn log_unit(&self) -> f64 {
         let cells = match &self.patterns {
             Some(patterns) => patterns.cells / self.rows.total_weight,
@@ -95,7 +96,7 @@ impl<'a> Table<'a> {
         there as f64 * ln(self.rows.units.length)
     }
 
-    /// Where the rows of a leaf stand in the input, those that count first.
+    /// The places of a leaf's rows in the input, those that count first.
     pub fn rows_of(&self, leaf: usize) -> Vec<u32> {
         match &self.patterns {
             Some(patterns) => patterns.leaves[leaf].rows().collect(),

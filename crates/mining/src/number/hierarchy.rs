@@ -9,7 +9,7 @@ use super::separation::{Separation, division, separation};
 use crate::Error;
 use crate::anneal::Control;
 
-/// How many neighbours of each cell are looked at: those that are cheapest to merge it with.
+/// The number of neighbours of each cell that are examined: those that are cheapest to merge it with.
 const NEIGHBORS: usize = 6;
 
 /// A comparison of two cells holds until this share of their rows has been exchanged.
@@ -37,7 +37,7 @@ impl Step {
 /// All numbers from that of the cells down to 1, or to the first that is separated and more than `enough`.
 ///
 /// # Errors
-/// [`Error::Stopped`] if `hear`, which gets the number of cells that are left, says stop.
+/// Returns [`Error::Stopped`] if `hear`, which gets the number of remaining cells, stops it.
 pub(super) fn merge_all(
     partition: &mut Partition<'_>,
     enough: usize,
@@ -99,7 +99,7 @@ pub(super) fn compare_neighbors(partition: &Partition<'_>, known: &mut Known) ->
     (step, least.map(|(_, pair)| pair))
 }
 
-/// The cells that each cell is cheapest to merge with.
+/// The cheapest merge partners of each cell.
 fn neighbors(partition: &Partition<'_>) -> Vec<Vec<usize>> {
     (0..partition.len())
         .map(|a| {

@@ -21,7 +21,7 @@ pub(super) struct Partition<'a> {
     pub labels: Vec<usize>,
     /// Squared distance of each row from its centre.
     pub own: Vec<f64>,
-    /// The name of each cell, however it is numbered.
+    /// The name of each cell, for any numbering.
     pub names: Vec<u64>,
     /// The weight of the rows that have come to each cell or left it so far.
     pub exchanged: Vec<f64>,
@@ -94,7 +94,8 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Lloyd's sweeps, which look only at rows that a moved centre can have reached. A cell that loses all rows goes.
+    /// Lloyd's sweeps, which look only at rows that a moved centre can have reached. A cell that loses all rows
+    /// disappears.
     fn settle(&mut self, mut moved: Vec<bool>) {
         let dimension = self.sample.dimension;
         for _ in 0..SWEEPS {

@@ -6,8 +6,8 @@ use lehr_numerics::random::Stream;
 
 use crate::rows::Input;
 
-/// The most rows, and the most numbers, that are looked at; but never fewer rows than `LEAST_ROWS`, if there are so
-/// many.
+/// The largest number of rows, and the largest number of numbers, that are examined; but never fewer rows than
+/// `LEAST_ROWS`, if there are that many.
 const MOST_ROWS: usize = 16_384;
 const MOST_NUMBERS: usize = 1 << 20;
 const LEAST_ROWS: usize = 2_048;
@@ -16,7 +16,7 @@ const MOST_COLUMNS: usize = 1_024;
 const PROJECTED: usize = 256;
 /// Rows are on a sphere if their squared lengths differ by this share of them at most.
 const SAME_LENGTH: f64 = 1e-5;
-/// From so many different values on a column of equal steps is taken to be one that was rounded.
+/// From this many different values on, a column of equal steps counts as rounded.
 const LEAST_STEPS: usize = 5;
 
 /// Some rows from their mean, in a power of two of their largest deviation, in double precision.
@@ -25,9 +25,9 @@ pub(crate) struct Sample {
     pub dimension: usize,
     /// One input unit in units of the sample.
     pub length: f64,
-    /// How many rows of positive weight the input has.
+    /// The number of rows of positive weight in the input.
     pub rows_of: usize,
-    /// Where the origin of the input is.
+    /// The origin of the input, in the sample's coordinates.
     origin: Vec<f64>,
     /// Whether all rows are equally far from the origin: positions on the globe, and rows scaled to length 1.
     is_on_sphere: bool,
@@ -91,7 +91,7 @@ impl Sample {
         self.weights.push(input.weight(row));
     }
 
-    /// Whether all rows are equally far from the origin, but for the rounding of numbers in single precision.
+    /// Whether all rows are equally far from the origin, except for the rounding of numbers in single precision.
     fn has_one_length(&self) -> bool {
         let lengths = self.values.chunks_exact(self.dimension).map(|row| row.iter().map(|x| x * x).sum::<f64>());
         let (low, high) = lengths.fold((f64::INFINITY, 0.0f64), |(low, high), at| (low.min(at), high.max(at)));
@@ -132,7 +132,7 @@ impl Sample {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.weights.len()
     }
@@ -146,7 +146,7 @@ impl Sample {
         self.is_on_sphere.then_some(&self.origin)
     }
 
-    /// Where a position of the input is.
+    /// The sample's coordinates for a position of the input.
     pub fn image(&self, position: &[f64]) -> Vec<f64> {
         let mut image = vec![0.0; self.dimension];
         if position.len() == self.dimension {
@@ -172,7 +172,7 @@ impl Sample {
     }
 }
 
-/// Where many columns go to when they are projected on fewer.
+/// The random numbers that project many columns on fewer.
 fn projection() -> Stream {
     Stream::new(0, "columns projected on fewer")
 }

@@ -1,12 +1,12 @@
 //! Tests whether the density of rows has a valley between two centres.
 //!
-//! The rows looked at are those of one convex cell: nearer to the mean of the two than to any other
-//! centre. Suppose that the density has one log-concave mode. A normal, a uniform on any convex body and an exponential
-//! have one, in any direction and correlation. Then its projection from a convex cell onto any line is log-concave too
-//! (Prékopa), and has one mode. So a valley in the projection is a valley in the density. The two cells alone would not
-//! do: their common face is narrower than they are, and even uniform rows thin out there.
+//! The rows examined are those of one convex cell: nearer to the mean of the two than to any other centre. Suppose that
+//! the density has one log-concave mode. A normal, a uniform on any convex body and an exponential have one, in any
+//! direction and correlation. Then its projection from a convex cell onto any line is log-concave too (Prékopa), and
+//! has one mode. So a valley in the projection is a valley in the density. The two cells alone would not suffice: their
+//! common face is narrower than they are, and even uniform rows thin out there.
 //!
-//! Rows on a sphere, such as positions on the globe, are looked at along a great circle in place of a line. Seen from
+//! Rows on a sphere, such as positions on the globe, are examined along a great circle in place of a line. Seen from
 //! the side, rows that are spread evenly over a cap thicken towards its rim.
 //!
 //! A row pulls its own centre towards itself; in many columns that alone divides the projections. Each row's own part
@@ -15,7 +15,7 @@
 use super::partition::{Partition, squared};
 use super::valley::{bins, valley};
 
-/// In up to so many columns the direction that separates two cells best is tried as well as the line between their
+/// In up to this many columns the direction that best separates two cells is tried as well as the line between their
 /// centres.
 const MOST_FOR_DISCRIMINANT: usize = 32;
 /// The share of rows at each end of a line that is left out. Otherwise a single row far away would leave all others in
@@ -192,7 +192,7 @@ struct Circle<'a> {
 }
 
 impl<'a> Circle<'a> {
-    /// Nothing where the centres are opposite each other, so that no circle is the one through them.
+    /// Nothing if the centres are opposite each other, so that no circle is the one through them.
     fn new(sphere: &'a [f64], centers: [&[f64]; 2], direction: &[f64]) -> Option<Self> {
         let unit = |vector: Vec<f64>| {
             let length = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -219,7 +219,7 @@ impl<'a> Circle<'a> {
         libm::atan2(y, x)
     }
 
-    /// Where a row is: the centres are at -1/2 and 1/2.
+    /// The position of a row: the centres are at -1/2 and 1/2.
     fn place(&self, values: &[f64]) -> f64 {
         (self.angle(values) - self.angles[0]) / (self.angles[1] - self.angles[0]) - 0.5
     }

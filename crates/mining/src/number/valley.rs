@@ -2,14 +2,14 @@
 //! assumption on the density.
 //!
 //! The most likely density that rises to one mode and falls from it is, left of the mode, the isotonic regression of
-//! the counts. That is blocks of equal means, pooled where neighbours violate the order. On the right it is the mirror
-//! image. The most likely density with a valley at a cut is the most likely one-mode density on either side of it.
-//! Twice as many shapes always fit better; [`NEEDED`](super::NEEDED) was measured to tell how much better
-//! they fit without cause.
+//! the counts. The result is blocks of equal means, pooled where neighbours violate the order. On the right it is the
+//! mirror image. The most likely density with a valley at a cut is the most likely one-mode density on either side of
+//! it. Twice as many shapes always fit better; [`NEEDED`](super::NEEDED) was measured to show how much better they fit
+//! by chance.
 
 use lehr_numerics::elementary::ln;
 
-/// Bins for so many values: few enough that each holds some, enough to see a valley between two groups.
+/// Bins for this many values: few enough that each holds some, enough to see a valley between two groups.
 pub(super) fn bins(values: f64) -> usize {
     ((3.0 * values.sqrt().sqrt()).round() as usize).clamp(6, 48)
 }

@@ -11,7 +11,7 @@ use crate::matrix::Opened;
 use crate::round::{Execution, Program, Rounds, drive};
 use crate::vector::Mode;
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// One item for each component, counted from 0: memberships start from the dissimilarities to them.
@@ -23,7 +23,7 @@ pub struct Start<'a> {
     /// The fixed point is reached when no field moves by more than this share of the temperature, or after
     /// `most_sweeps`. Positive.
     pub tolerance: f64,
-    /// Sweeps at most.
+    /// The largest number of sweeps.
     pub most_sweeps: u64,
 }
 
@@ -57,7 +57,8 @@ pub struct Equilibrium {
 /// Source: Hofmann and Buhmann 1997. Cost: a reading of the matrix a sweep.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for [`super::cluster`].
+/// Returns [`Error::Parameter`] if a number is out of its range; those of weights and missing pairs, as for
+/// [`super::cluster`].
 ///
 /// # Example
 /// ```

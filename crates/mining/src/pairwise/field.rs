@@ -10,8 +10,8 @@
 //! which all ranks get. For squared Euclidean distances eps is the squared distance to the component's mean, and a
 //! sweep is one of vector annealing.
 //!
-//! A leaf keeps the fields of the last three sweeps: from them a [`Jump`] goes where sweeps would end, without a
-//! reading of the matrix.
+//! A leaf keeps the fields of the last three sweeps. A [`Jump`] goes from them to the expected end of the sweeps,
+//! without a reading of the matrix.
 
 use lehr_numerics::compact::{Columns, Entry, add_products};
 use lehr_numerics::elementary::{exp, exp_each, ln};
@@ -22,10 +22,10 @@ use crate::gather::{Gather, Side};
 use crate::matrix::{Matrix, check_tied, item_weights};
 use crate::round::{LeafCells, Partition, Round, Rounds, total_of};
 
-/// A row that knows less than this share of a component's members takes the component's own mean for its own.
+/// A row with known dissimilarities to less than this share of a component's members uses the component's own mean.
 const LEAST_KNOWN: f64 = 1e-6;
 
-/// How many figures a soft round has.
+/// The number of figures of a soft round.
 const FIGURES: usize = 6;
 
 /// The figures of a soft round, per unit of weight.
@@ -38,7 +38,7 @@ pub(crate) struct Figures {
     pub step: f64,
     /// The mean square of the change of that change.
     pub bend: f64,
-    /// The largest change of a field; infinite if there is none to compare with.
+    /// The largest change of a field; infinite if there is no earlier one.
     pub largest_change: f64,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
+    /// Returns [`Error::Parameter`] for weights that are none, [`Error::Unrelated`] for items without a dissimilarity,
     /// [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, weights: Option<&[f64]>) -> Result<Self, Error> {
         let items = matrix.items;
@@ -111,7 +111,7 @@ impl<'a, T: Real> Problem<'a, T> {
 }
 
 impl<T: Real> Problem<'_, T> {
-    /// Logarithms of the components' shares, where they count by their masses, and nothing where they are all alike.
+    /// Logarithms of the components' shares, where they count by their masses, and nothing if they are all alike.
     pub fn log_priors(&self, means: &Means, by_mass: bool) -> Vec<f64> {
         let log_share = |mass: &f64| ln((mass / self.total_weight).max(f64::MIN_POSITIVE));
         means.masses.iter().map(|mass| if by_mass { log_share(mass) } else { 0.0 }).collect()
@@ -131,7 +131,7 @@ struct MeanRound<'a, T: Real> {
     columns: &'a Columns<T>,
     memberships: &'a [f64],
     masses: &'a [f64],
-    /// Where all ranks are to be given the means.
+    /// The side to gather the means on, if all ranks are to get them.
     gather: Option<Side>,
 }
 
@@ -225,7 +225,7 @@ pub(crate) struct Softly<'a> {
     pub log_priors: &'a [f64],
     pub temperature: f64,
     pub pushes: &'a [Push],
-    /// How many sweeps before this one have left their fields with the leaves, to compare with.
+    /// The number of sweeps before this one that have left their fields with the leaves, to compare with.
     pub known: usize,
     /// Whether to go half the way only.
     pub is_damped: bool,

@@ -25,7 +25,7 @@ const PLAIN_TOLERANCE: f64 = 1e-2;
 /// At the final temperature the answer is read off.
 const LAST_TOLERANCE: f64 = 1e-8;
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Growing,
@@ -141,13 +141,13 @@ impl<'a, 'm, T: Real> Fit<'a, 'm, T> {
         self.furthest
     }
 
-    /// The hard clusters, once the run is done: labels, and how many there are.
+    /// The hard clusters, once the run is done: labels, and their number.
     pub fn labels(&self) -> (Vec<u32>, usize) {
         let (labels, count, _) = self.state.best.as_ref().expect("a branch was finished");
         (labels.clone(), *count)
     }
 
-    /// When growth ends.
+    /// The limits of growth.
     fn limits(&self) -> Limits {
         let (parameters, items) = (self.parameters, self.problem.items());
         let last = parameters.stop_temperature.map(|temperature| temperature / self.problem.matrix.unit);

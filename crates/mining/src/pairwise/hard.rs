@@ -110,7 +110,7 @@ impl Hard {
         Ok(())
     }
 
-    /// The mean dissimilarity within a cluster; 0 where there is none.
+    /// The mean dissimilarity within a cluster; 0 if there is none.
     pub fn mean_within(&self, k: usize) -> f64 {
         if self.pairs[k] > 0.0 { self.within[k] / self.pairs[k] } else { 0.0 }
     }
@@ -120,7 +120,7 @@ impl Hard {
         (0..self.count).map(|k| 0.5 * self.masses[k] * self.mean_within(k)).sum()
     }
 
-    /// The mean dissimilarity of an item to a cluster's members, the cluster's own mean where none is known.
+    /// The mean dissimilarity of an item to a cluster's members, the cluster's own mean if none is known.
     pub fn mean(&self, item: usize, k: usize) -> f64 {
         let known = self.known(item, k);
         if known > 0.0 { self.sums[item * self.count + k] / known } else { self.mean_within(k) }
@@ -253,7 +253,7 @@ impl Hard {
         }
     }
 
-    /// Merges pairs of least cost until so many clusters are left. Returns labels, whose sums must be formed again.
+    /// Merges pairs of least cost until this many clusters are left. Returns labels, whose sums must be formed again.
     pub fn merged_to<T: Real>(&self, problem: &Problem<'_, T>, clusters: usize) -> Vec<u32> {
         let count = self.count;
         // Between each two clusters: weighted sums of dissimilarities, and weights of pairs.
@@ -306,10 +306,10 @@ impl Hard {
 /// an item and itself included.
 ///
 /// For squared Euclidean distances the sum of squares about the means. Missing pairs are left out of the means;
-/// `labels` are any numbers. In double precision, whatever the matrix is stored in. Cost: N² operations.
+/// `labels` are any numbers. In double precision, for any precision of the matrix. Cost: N² operations.
 ///
 /// # Errors
-/// [`Error::Parameter`] if there are not as many labels as items, or weights are none.
+/// Returns [`Error::Parameter`] if there are not as many labels as items, or weights are none.
 ///
 /// # Example
 /// ```

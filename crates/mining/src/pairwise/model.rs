@@ -10,7 +10,7 @@ use crate::Error;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
 
-/// The shares of a cluster's weight at which items stand for it.
+/// The shares of a cluster's weight at which items represent it.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
 
 /// A cluster's figures.
@@ -22,9 +22,9 @@ pub struct Cluster {
     pub weight: f64,
     /// The item whose mean dissimilarity to the cluster is least (the medoid), the first of equals.
     pub medoid: usize,
-    /// That mean.
+    /// The mean.
     pub medoid_mean: f64,
-    /// Items that stand for the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
+    /// Items that represent the cluster's inner, middle and outer parts: by their mean dissimilarity to it, at 15, 40
     /// and 75 % of its weight.
     pub representatives: [usize; 3],
     /// The mean dissimilarity of two of its members, an item and itself included; missing pairs are left out.
@@ -34,12 +34,12 @@ pub struct Cluster {
 }
 
 /// Clusters of items that know each other by their dissimilarities, and how they were found. Clusters are numbered by
-/// falling weight.
+/// decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// The cluster of each item.
     pub labels: Vec<u32>,
-    /// The membership of each item in its cluster at `last_temperature`, all clusters counting alike, in (0, 1].
+    /// The membership of each item in its cluster at `last_temperature`, with equal clusters, in (0, 1].
     pub probabilities: Vec<f64>,
     /// One entry for each cluster.
     pub clusters: Vec<Cluster>,
@@ -58,7 +58,7 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry for each division, in their order.
     pub splits: Vec<Split>,
-    /// Where the number of clusters was not given.
+    /// The choice of the number of clusters, if it was not given.
     pub suggestion: Option<Suggestion>,
     /// The candidates that the finish compared.
     pub finish: Finish,
@@ -72,7 +72,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 
@@ -154,8 +154,8 @@ impl Model {
     /// are none. Cost: N operations.
     ///
     /// # Errors
-    /// [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
-    /// [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
+    /// Returns [`Error::Parameter`] if shapes disagree, a value is negative or the temperature is not positive.
+    /// Returns [`Error::Unrelated`] if no dissimilarity to an item of weight above 0 is known.
     ///
     /// # Example
     /// ```

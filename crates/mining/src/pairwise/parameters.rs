@@ -6,20 +6,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most components while the number of clusters is neither given nor limited.
+/// The largest number of components while the number of clusters is neither given nor limited.
 const MOST_SUGGESTED: usize = 20;
 
-/// How dissimilarities are clustered. The end is a number of clusters, a temperature, or, without either, the number
-/// that lasts longest.
+/// The parameters of pairwise clustering. The end is a number of clusters, a temperature, or, without either, the
+/// number that lasts longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
-    /// How many clusters, at least 1. Default: none given.
+    /// The number of clusters, at least 1. Default: none given.
     pub clusters: Option<usize>,
-    /// Where cooling ends, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
+    /// The final temperature, in the unit of the dissimilarities ("full" convention: memberships are `exp(-eps / T)`).
     /// Default: none given.
     pub stop_temperature: Option<f64>,
-    /// The most clusters where their number is not given. Default: 20, or as many as items with a final temperature.
+    /// The largest number of clusters where their number is not given. Default: 20, or as many as items with a final
+    /// temperature.
     pub max_clusters: Option<usize>,
     /// The temperature over the one before, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
@@ -47,7 +48,7 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components while the number is not given.
+    /// The largest number of components while the number is not given.
     pub(crate) fn most_clusters(&self, items: usize) -> usize {
         let default = if self.stop_temperature.is_some() { items } else { MOST_SUGGESTED.min(items) };
         self.max_clusters.unwrap_or(default)
@@ -56,7 +57,7 @@ impl Parameters {
     /// Checks each value, and the values against the matrix.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`].
+    /// Returns [`Error::Parameter`] or [`Error::TooManyClusters`].
     pub fn check(&self, matrix: &Dissimilarities) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         if let Some(clusters) = self.clusters {

@@ -1,10 +1,10 @@
-//! The way to a fixed point at one temperature: sweeps, and jumps to where they seem to lead.
+//! The way to a fixed point at one temperature: sweeps, and jumps to their expected end.
 //!
 //! Near a transition each sweep changes the fields by nearly as much as the one before, and hundreds end nowhere new.
 //! Three fields in a row show by which factor changes shrink, and the sum of all changes to come follows without making
 //! them. This is the squared extrapolation of EM (Varadhan and Roland 2008, their third length). A jump costs no
-//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is taken
-//! back, and jumps are shorter from then on.
+//! reading of the matrix. The free energy at the next sweep shows whether a jump was too long. Then that sweep is
+//! undone, and jumps are shorter from then on.
 
 use super::field::{Figures, Jump};
 
@@ -22,11 +22,11 @@ pub(crate) struct Relaxation {
     last: f64,
     /// The mean square of the change before the latest.
     step: f64,
-    /// How often the free energy rose.
+    /// The number of times the free energy rose.
     rises: usize,
-    /// How many sweeps, or the end of a jump, left fields to compare with.
+    /// The number of sweeps, or the end of a jump, that left fields to compare with.
     known: usize,
-    /// How far the jump before the latest sweep went.
+    /// The length of the jump before the latest sweep.
     jumped: Option<f64>,
     longest: f64,
     /// The logarithms of the priors of the last three fields, the latest first.
@@ -51,7 +51,7 @@ impl Relaxation {
         self.known
     }
 
-    /// For squared distances a sweep is one of EM, and cannot raise the free energy. Where dissimilarities are no
+    /// For squared distances a sweep is one of EM, and cannot raise the free energy. If dissimilarities are no
     /// distances, sweeps of all items at once may swing.
     pub fn is_swinging(&self) -> bool {
         self.rises >= 2
@@ -79,7 +79,7 @@ impl Relaxation {
         (length > 1.0).then_some(Jump::Ahead(length))
     }
 
-    /// Notes that a jump is made; gives the logarithms of the shares of the components where it ends.
+    /// Notes that a jump is made; returns the logarithms of the shares of the components where it ends.
     pub fn jump(&mut self, jump: Jump) -> &[f64] {
         match jump {
             Jump::Ahead(length) => {

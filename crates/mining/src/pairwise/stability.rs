@@ -1,4 +1,4 @@
-//! How stable each component is: the leading eigenvalue of its members' centred dissimilarities.
+//! The stability of each component: the leading eigenvalue of its members' centred dissimilarities.
 //!
 //! With `q` the normalised weights of the members, a component divides below the largest eigenvalue of
 //!

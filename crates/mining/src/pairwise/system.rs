@@ -18,7 +18,8 @@ const MOST_SWEEPS: u64 = 500;
 /// Components whose fields differ by less than this share of the temperature, root mean square over their members, are
 /// copies of one.
 const MERGE_RADIUS: f64 = 0.04;
-/// How far the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a deviation.
+/// The step by which the halves of a divided component are moved along the eigenvector: as a vector's by a tenth of a
+/// deviation.
 const DISPLACEMENT: f64 = 0.1;
 /// A component with less than this share of the whole has died: its memberships are the floor of the exponentials.
 const DEAD: f64 = 1e-280;
@@ -28,7 +29,7 @@ const LEAST_DIVIDED: f64 = 1e-9;
 /// The state that is annealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Components {
-    /// How many there are.
+    /// The number of them.
     pub count: usize,
     /// N x K; those of an item add up to 1.
     pub memberships: Vec<f64>,
@@ -67,7 +68,7 @@ impl Components {
     }
 }
 
-/// Pairwise components and the room to work on them.
+/// Pairwise components and their working memory.
 pub(crate) struct PairwiseSystem<'a, 'm, T: Real> {
     pub problem: &'a Problem<'m, T>,
     pub components: Components,
@@ -168,7 +169,7 @@ impl<'a, 'm, T: Real> PairwiseSystem<'a, 'm, T> {
         operator.climb(rounds, vectors, self.seed, steps, tolerance, self.turn).await
     }
 
-    /// Critical temperatures of all components where they are.
+    /// The critical temperatures of all present components.
     pub async fn critical(
         &mut self,
         rounds: &mut dyn Rounds,
@@ -253,7 +254,7 @@ impl<T: Real> System for PairwiseSystem<'_, '_, T> {
 
 impl Components {
     /// Merges components that have become copies of one another, the later into the earlier; those merged wait. Returns
-    /// how many went. Two are copies if their members' fields are the same, which the quotient of memberships tells.
+    /// how many went. Two are copies if their members' fields are the same, as the quotient of memberships shows.
     fn merge(&mut self, weights: &[f64], hold_until: f64) -> usize {
         let before = self.count;
         let mut a = 0;

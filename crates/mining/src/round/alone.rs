@@ -1,4 +1,4 @@
-//! Rounds of one thread over its own rows, for passes that take less time than ranks take to wait for each other.
+//! Rounds of one thread over its own rows, for passes that take less time than ranks wait for each other.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use lehr_ranks::{Fold, Node, Partition, Pending, Round, Rounds};
 /// The rounds of one loop over so few rows that no other thread helps. The others wait until it has ended. The bits are
 /// those of any layout.
 pub(crate) struct Alone<'a> {
-    /// Of the run that it is a part of.
+    /// The values of the run that it is a part of.
     outer: &'a mut dyn Rounds,
     partition: Partition,
     fold: Fold,

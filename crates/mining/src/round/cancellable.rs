@@ -3,7 +3,7 @@
 //!
 //! A partial has one number more then (or one key more, of a round that has several), which says how many leaves were
 //! left out. So all ranks come to the same decision by the all-reduce that they make anyway, whichever of them was
-//! asked. No rank waits for one that has gone.
+//! asked. No rank waits for one that has ended.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use lehr_ranks::{CellBytes, Error, Partition, Pending, Round, Rounds};
 /// The rounds of one step.
 pub(crate) struct CancellableRounds<'a> {
     rounds: &'a mut dyn Rounds,
-    /// None if nobody may interrupt the step: the same on all ranks.
+    /// None if the step may not be interrupted: the same on all ranks.
     interrupt: Option<&'a Interrupt>,
     total: Vec<f64>,
     is_given_up: bool,
@@ -38,7 +38,7 @@ impl<'a> CancellableRounds<'a> {
     }
 }
 
-/// A round, and behind its numbers how many leaves were left out.
+/// A round, with the number of skipped leaves behind its numbers.
 struct Heeded<'a> {
     round: &'a dyn Round,
     interrupt: Option<&'a Interrupt>,
@@ -49,7 +49,7 @@ impl Heeded<'_> {
         self.round.key_len() >= self.round.len()
     }
 
-    /// Where it stands how many leaves were left out: behind the round's numbers, in a key of its own if the round has
+    /// The position of the number of skipped leaves: behind the round's numbers, in its own key if the round has
     /// several.
     fn mark(&self) -> Option<Range<usize>> {
         self.interrupt?;

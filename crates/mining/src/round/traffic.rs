@@ -1,7 +1,7 @@
 //! Counts the messages between ranks in a run: experiment E25 (d).
 //!
-//! In tests [`drive`] stands in the place of that of the ranks. It hands a program rounds that record each combine and
-//! gather, and pass everything on.
+//! In tests [`drive`] replaces that of the ranks. It hands a program rounds that record each combine and gather, and
+//! pass everything on.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -62,7 +62,7 @@ impl<P: Program> Program for Counted<'_, P> {
 struct Counting<'a> {
     rounds: &'a mut dyn Rounds,
     count: &'a Count,
-    /// How many this rank has made.
+    /// The number that this rank has made.
     gatherings: usize,
 }
 
@@ -137,7 +137,7 @@ mod tests {
     const DIMENSION: usize = 3;
     const DOUBLE: usize = size_of::<f64>();
 
-    /// Of a run on several ranks, which must be that on one.
+    /// Of a run on several ranks, which must equal that on one.
     fn on_ranks<R>(run: impl Fn(&Execution) -> R) -> (R, Traffic) {
         let on = |ranks: usize| {
             let execution = Execution { engine: Engine::Ranks, ranks, threads: ranks.min(2), job: None };

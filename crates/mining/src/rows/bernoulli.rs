@@ -1,7 +1,6 @@
 //! Rows of bits as draws from Bernoulli distributions.
 //!
-//! This file has the cost of a row in a component, the component's frequencies, and the coordinates in which its
-//! stability is asked.
+//! This file has the cost of a row in a component, the component's frequencies, and the coordinates for its stability.
 //!
 //! A component has a frequency `y_j` for each column, and a row `x` costs
 //! `E = -sum_j [x_j ln y_j + (1 - x_j) ln(1 - y_j)]` nats there. That is `-sum_j ln(1 - y_j)` for the empty row and
@@ -37,7 +36,7 @@ pub(crate) fn form(frequencies: &[f64]) -> (f64, impl Iterator<Item = f64> + '_)
     (constant, frequencies.iter().map(term))
 }
 
-/// How far apart two frequencies of a column are: the square of their difference over the larger of their variances. To
+/// The distance of two frequencies of a column: the square of their difference over the larger of their variances. To
 /// second order it is the sum of the two divergences of one from the other. At least four times the square.
 pub(crate) fn apart(a: f64, b: f64) -> f64 {
     if a == b { 0.0 } else { (a - b) * (a - b) / variance(a).max(variance(b)) }
@@ -78,8 +77,8 @@ impl Bernoulli {
         -self.prior * frequencies.iter().map(|&y| ln(variance(y))).sum::<f64>()
     }
 
-    /// The frame in which the stability of a component is asked. It is the mean of its rows, from which its frequency
-    /// is made, and the unit of each column. The unit is 0 for a column that does not vary.
+    /// The frame for the stability of a component. It is the mean of its rows, from which its frequency is made, and
+    /// the unit of each column. The unit is 0 for a column that does not vary.
     ///
     /// The unit is the standard deviation at the frequency that each of two halves would have, which has its own prior.
     pub fn frame(&self, frequencies: &[f64], mass: f64) -> (Vec<f64>, Vec<f64>) {
@@ -137,7 +136,7 @@ impl Costs {
         Self { constants, terms }
     }
 
-    /// Of the row that these words are.
+    /// The row that these words encode.
     pub fn of(&self, words: &[u64], out: &mut Vec<f64>) {
         out.clone_from(&self.constants);
         let terms = RowMajor::new(&self.terms, out.len());

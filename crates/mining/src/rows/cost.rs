@@ -23,23 +23,23 @@ pub enum Cost {
     /// frequency in the cluster. Rare bits then say as much as frequent ones. Temperatures, costs and free energies are
     /// in nats too.
     Bernoulli {
-        /// How many rows are added to the ones and to the zeros of every column of every cluster before frequencies are
-        /// formed of them: `(ones + prior) / (weight + 2 prior)`. Such a row weighs `sum w^2 / sum w`, which is 1
-        /// without weights. 0 to 1000.
+        /// The number of rows that are added to the ones and zeros of every column before a cluster's frequencies are
+        /// formed: `(ones + prior) / (weight + 2 prior)`. Such a row weighs `sum w^2 / sum w`, which is 1 without
+        /// weights. 0 to 1000.
         prior: f64,
     },
 }
 
 impl Cost {
-    /// The prior that is taken where none is said: half a row.
+    /// The default prior: half a row.
     pub const PRIOR: f64 = 0.5;
 
-    /// That of Bernoulli with the default prior, 0.5.
+    /// The Bernoulli cost with the default prior, 0.5.
     pub const fn bernoulli() -> Self {
         Cost::Bernoulli { prior: Self::PRIOR }
     }
 
-    /// Whether it is the squared distance, as it is where nothing is said.
+    /// Whether it is the squared distance, the default.
     pub fn is_squared(&self) -> bool {
         *self == Cost::Squared
     }

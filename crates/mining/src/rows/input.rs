@@ -3,9 +3,9 @@
 use lehr_data::{Fingerprints, Points, Sparse, Spill};
 use lehr_numerics::bits::for_each_set_bit;
 
-/// The most coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the same time,
-/// some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them k-means
-/// takes 120 MB on one rank and 280 on two, annealing 420 and 940.
+/// The largest number of coordinates of all centres of sparse rows: 2 GiB. Every rank has several copies of them at the
+/// same time, some 15 in k-means and some 60 in annealing. Measured: 10 clusters of 100,000 columns are 8 MB. For them
+/// k-means takes 120 MB on one rank and 280 on two, annealing 420 and 940.
 pub(crate) const MOST_COORDINATES: usize = 1 << 28;
 
 /// The expected value where there would be more.
@@ -55,7 +55,7 @@ impl<'a> From<&'a Sparse> for Input<'a> {
 
 #[allow(clippy::len_without_is_empty)] // there is always at least one row
 impl<'a> Input<'a> {
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Input::Numbers(points) => points.len(),
@@ -64,7 +64,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         match self {
             Input::Numbers(points) => points.dimension(),
@@ -76,7 +76,7 @@ impl<'a> Input<'a> {
     /// The weight of a row; 1 if there are no weights.
     ///
     /// # Panics
-    /// If there are weights and no row `index`.
+    /// Panics if there are weights and no row `index`.
     pub fn weight(&self, index: usize) -> f64 {
         match self {
             Input::Numbers(points) => points.weight(index),
@@ -93,7 +93,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number that tells these data from others. Bits, sparse rows and the same rows as numbers have different ones.
+    /// A number that identifies these data. Bits, sparse rows and the same rows as numbers have different ones.
     pub fn fingerprint(&self) -> u64 {
         match self {
             Input::Numbers(points) => points.fingerprint(),
@@ -105,7 +105,7 @@ impl<'a> Input<'a> {
     /// Copies a row to `out`, bits as 0 and 1, sparse rows with their zeros.
     ///
     /// # Panics
-    /// If there is no row `index`, or `out` has not a number for each column.
+    /// Panics if there is no row `index`, or `out` has not a number for each column.
     pub fn read(&self, index: usize, out: &mut [f64]) {
         assert_eq!(out.len(), self.dimension());
         match self {
@@ -139,7 +139,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Whether so many centres, which are not sparse, have a place: rows that are not sparse take as much memory
+    /// Whether this many centres, which are not sparse, have a place: rows that are not sparse take as much memory
     /// themselves, these need not.
     pub(crate) fn has_place_for(&self, centers: usize) -> bool {
         !matches!(self, Input::Sparse(_)) || centers.saturating_mul(self.dimension()) <= MOST_COORDINATES

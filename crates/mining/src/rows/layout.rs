@@ -1,4 +1,4 @@
-//! Which leaf each row is in, and the order of the leaves.
+//! The leaf of each row, and the order of the leaves.
 //!
 //! Rows of weight 0 are set aside before anything is counted, so that they influence nothing, not even where the leaves
 //! are cut. Each leaf has its share of them as *bystanders*, which are only labelled at the end.
@@ -33,7 +33,7 @@ impl Layout {
     /// Lays out the rows of positive weight, and those of weight 0, each in the input's order.
     ///
     /// # Errors
-    /// Those of the threads.
+    /// The errors of the threads.
     pub fn new(
         input: Input<'_>,
         mut heavy: Vec<u32>,
@@ -85,11 +85,11 @@ pub(super) struct Deal {
 
 /// No fewer leaves than these are made of more: ranks share them.
 const LEAST_LEAVES: usize = 64;
-/// A pass over so many rows takes longer than adding up their sums, in many dimensions.
+/// A pass over this many rows takes longer than adding up their sums, in many dimensions.
 const WIDE_LEAF_ROWS: usize = 512;
 
 impl Deal {
-    /// A leaf's sums are as long as all centres together, whatever is in it. In few dimensions they are short.
+    /// A leaf's sums are as long as all centres together, whatever its rows. In few dimensions they are short.
     fn of(count: usize, dimension: usize) -> Self {
         let partition = Partition::new(count, 1);
         let plain = Self { leaf_rows: partition.leaf_size(), leaves: partition.leaves(), dealt: count };
@@ -102,7 +102,7 @@ impl Deal {
         Self::of(count, dimension).in_about(count, values / (4 * dimension))
     }
 
-    /// Fewer leaves if so many are enough, and [`LEAST_LEAVES`] are there.
+    /// Fewer leaves if this many are enough, and [`LEAST_LEAVES`] are there.
     fn in_about(self, count: usize, enough: usize) -> Self {
         let wanted = enough.max(LEAST_LEAVES);
         if wanted >= self.leaves {
@@ -115,7 +115,7 @@ impl Deal {
     }
 }
 
-/// How many values of a row are kept.
+/// The number of values of a row that are kept.
 fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }

@@ -1,4 +1,4 @@
-//! Leaves: the rows that one call of a kernel goes over.
+//! Leaves: the rows that one call of a kernel processes.
 //!
 //! Leaves are made one at a time. For rows in a file larger than memory the tiles go to another file
 //! ([`super::spill`]). So memory holds one leaf, and content and order are the same.
@@ -24,7 +24,7 @@ pub(crate) struct Leaf<T: Real> {
     pub store: RowStore<T>,
     /// Least, then greatest value of each coordinate; nothing for bits and sparse rows.
     pub bounds: Vec<f64>,
-    /// Where the rows stand in the input.
+    /// The rows' places in the input.
     pub rows: Vec<u32>,
     /// Rows of weight 0, to be labelled only.
     pub bystanders: Option<RowStore<T>>,
@@ -70,7 +70,7 @@ impl Maker<'_> {
 /// Makes all leaves.
 ///
 /// # Errors
-/// [`Error::Spill`].
+/// Returns [`Error::Spill`].
 pub(super) fn make<T: Real>(
     input: Input<'_>,
     layout: &Layout,

@@ -1,9 +1,9 @@
-//! Rows in the one form that their values ask for, whatever file they came from.
+//! Rows in the form that suits their values, for any file format.
 //!
 //! Distances between rows of whole numbers are often equal. Rounding then decides between equal ones by the order of
-//! additions, which depends on how rows are stored. So k-means stores a table, a sparse matrix and a file of bits
-//! alike, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and both sparse
-//! where most values are 0. The values alone decide.
+//! additions, which depends on the storage of the rows. So k-means stores a table, a sparse matrix and a file of bits
+//! in the same way, and the same rows get the same labels. Rows of 0 and 1 are stored as bits, others as numbers, and
+//! both sparse where most values are 0. The values alone decide.
 
 use std::mem::size_of;
 
@@ -11,10 +11,10 @@ use lehr_data::{Fingerprints, Points, Sparse};
 
 use super::input::Input;
 
-/// Sparse rows become bits, or numbers, if these take at most so many times the memory. Beyond, passes over them would
-/// take longer than passes over the values that are there.
+/// Sparse rows become bits, or numbers, if these take at most this many times the memory. Beyond, passes over them
+/// would take longer than passes over the values that are present.
 const MOST_GROWTH: usize = 4;
-/// The most bytes of a table that is stored sparse, because the rows of a table may be in a file for lack of memory.
+/// The largest size in bytes of a table that is stored sparse. The rows of a table may be in a file for lack of memory.
 const MOST_BYTES: usize = 1 << 30;
 
 /// Rows that were stored again.

@@ -1,7 +1,6 @@
 //! Matrices as slices: rows of one width, one after the other.
 //!
-//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of wherever somebody
-//! needs it.
+//! Centres, directions and sums are kept like this. A view finds row `k` in one place instead of everywhere.
 
 use std::slice::ChunksExact;
 
@@ -22,7 +21,7 @@ impl<'a, X> RowMajor<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn row(self, k: usize) -> &'a [X] {
         let start = k * self.width;
@@ -44,7 +43,7 @@ pub(crate) struct RowMajorMut<'a, X = f64> {
 }
 
 impl<'a, X> RowMajorMut<'a, X> {
-    /// As [`RowMajor::new`].
+    /// Like [`RowMajor::new`].
     #[inline]
     pub fn new(values: &'a mut [X], width: usize) -> Self {
         Self { values, width }
@@ -53,7 +52,7 @@ impl<'a, X> RowMajorMut<'a, X> {
     /// Row `k`.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn row(&mut self, k: usize) -> &mut [X] {
         let start = k * self.width;
@@ -63,7 +62,7 @@ impl<'a, X> RowMajorMut<'a, X> {
     /// Row `k`, for as long as the matrix is lent.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     #[inline]
     pub fn into_row(self, k: usize) -> &'a mut [X] {
         let start = k * self.width;

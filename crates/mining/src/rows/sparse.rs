@@ -1,10 +1,11 @@
 //! Sparse rows while they are clustered: distances to the last digit, and the terms of centres for kernels.
 //!
 //! Kernels compare: their squared distances are off by some units in the last place of the squared lengths that cancel
-//! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. So are those
-//! that decide by a distance itself: spreads, starts of k-means, membership within a radius. Where a row is not 0 there
-//! is a difference. All columns where it is 0 are together the empty row's sum, less the few in which this row is not
-//! empty. These are the same numbers, so that nothing is lost where they are taken away again in twice the precision.
+//! in them ([`lehr_numerics::sparse`]). Reported values are formed from differences as of rows of numbers. The same
+//! holds for those that decide by a distance itself: spreads, starts of k-means, membership within a radius. A row
+//! differs where it is not 0. All columns where it is 0 are together the empty row's sum, less the few in which this
+//! row is not empty. These are the same numbers, so that nothing is lost where they are taken away again in twice the
+//! precision.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;
@@ -18,7 +19,7 @@ const RESIDUE: f64 = 1e-26;
 pub(crate) struct SparseDistance<'a> {
     origin: &'a [f64],
     center: Vec<f64>,
-    /// Of the row that is 0 everywhere.
+    /// For the row that is 0 everywhere.
     empty: Sum,
 }
 

@@ -1,4 +1,5 @@
-//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are there.
+//! The place of the rows while leaves are made: they stay in memory, or go to a file that is mapped when all are
+//! present.
 
 use lehr_data::Spill;
 use lehr_numerics::lanes::Real;
@@ -8,7 +9,7 @@ use lehr_spill::{Slab, Writer};
 use super::store::RowStore;
 use crate::Error;
 
-/// Where stores are put, one after the other.
+/// The writer of stores, one after the other.
 pub(super) enum SpillWriter<T: Real> {
     Memory,
     File(Writer<T::Line>),
@@ -21,7 +22,7 @@ pub(super) enum Put<T: Real> {
 }
 
 impl<T: Real> SpillWriter<T> {
-    /// For stores of so many lines in all, which are set aside at once.
+    /// For stores of this many lines in all, which are reserved at once.
     pub fn new(spill: Option<&Spill>, lines: impl FnOnce() -> usize) -> Result<Self, Error> {
         Ok(match spill {
             None => SpillWriter::Memory,
@@ -49,7 +50,7 @@ impl<T: Real> Put<T> {
     /// The store.
     ///
     /// # Panics
-    /// If it went to a file and this is not the one.
+    /// Panics if it went to a file and this is not the one.
     pub fn store(self, file: Option<&Slab<T::Line>>) -> RowStore<T> {
         match self {
             Put::Here(store) => store,

@@ -3,7 +3,7 @@
 //! Rows of bits stay bits and sparse rows stay sparse where kernels exist that read them as they are. Centres and sums
 //! are numbers for all three; [`Units`] converts between the coordinates of bits and stored ones. Sparse rows are
 //! divided by the unit but not moved to the origin. The squared length of each from there is kept with it, and sums are
-//! corrected when all are there. In up to 16 columns both become numbers, except rows of bits whose cost is not a
+//! corrected when all are present. In up to 16 columns both become numbers, except rows of bits whose cost is not a
 //! squared distance.
 //!
 //! Nothing outside this file asks a store which of the three it is; a round says its treatment of each ([`OverStore`]).
@@ -72,7 +72,7 @@ impl<T: Real> RowStore<T> {
     /// The tiles of rows of numbers.
     ///
     /// # Panics
-    /// For bits and sparse rows: only methods that have kernels for them accept them as input.
+    /// Panics for bits and sparse rows: only methods that have kernels for them accept them as input.
     pub fn numbers(&self) -> &Tiles<T> {
         match self {
             Self::Numbers(tiles) => tiles,

@@ -104,7 +104,7 @@ pub(super) struct Survey {
     pub row_weight: f64,
     /// The weighted mean of each column.
     pub means: Vec<f64>,
-    /// How far a coordinate is from the mean at most.
+    /// The largest distance of a coordinate from the mean.
     pub deviation: f64,
 }
 
@@ -112,7 +112,7 @@ impl Survey {
     /// Surveys some rows; `others` are further positions, one after the other, that the deviation takes in.
     ///
     /// # Errors
-    /// [`Error::TooFar`] if squared distances would overflow.
+    /// Returns [`Error::TooFar`] if squared distances would overflow.
     pub fn new(input: Input<'_>, rows: &[u32], others: &[f64]) -> Result<Self, Error> {
         let weight_sum = Sum::of(rows.iter().map(|&row| input.weight(row as usize)));
         let weight_unit = power_of_two_near(weight_sum / rows.len() as f64);
@@ -159,7 +159,7 @@ impl Survey {
     }
 }
 
-/// The least and the greatest value of each column over some rows.
+/// The smallest and the largest value of each column over some rows.
 fn extremes(input: Input<'_>, rows: &[u32]) -> (Vec<f64>, Vec<f64>) {
     let dimension = input.dimension();
     if let Input::Bits(bits) = input {

@@ -1,6 +1,6 @@
-//! Sparse rows of which most columns are empty, without those.
+//! Sparse rows whose columns are mostly empty, without the empty columns.
 //!
-//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would ask for gigabytes of zeros, of which each
+//! Centres are not sparse: a stray number of a column (`1 16777216:2`) would need gigabytes of zeros, of which each
 //! rank has copies. A column that is 0 in every row adds nothing to a distance, and every centre is 0 there. So the
 //! columns that have a value are computed with alone, and the others are put back into the result.
 
@@ -8,7 +8,7 @@ use lehr_data::Sparse;
 
 use super::input::Input;
 
-/// Rows of fewer columns than this are taken as they are.
+/// Rows of fewer columns than this are taken unchanged.
 const LEAST_COLUMNS: usize = 1 << 12;
 
 /// Sparse rows of their used columns.
@@ -48,7 +48,7 @@ impl UsedColumns {
         Some(Self { rows: compact.with_name(rows.name()), used, dimension })
     }
 
-    /// How many columns there were.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.dimension
     }

@@ -1,9 +1,8 @@
-//! One map laid over another: the rotation, reflection, shift and, if wanted, scale that bring items nearest to
+//! One map laid over another: the rotation, reflection, shift and, on request, scale that bring items nearest to
 //! themselves.
 //!
 //! Weighted orthogonal Procrustes analysis (Gower and Dijksterhuis 2004): of the cross-covariance `U S V'` the rotation
-//! is `U V'`. Stress knows no orientation, so maps are to be aligned before they are compared or shown one after the
-//! other.
+//! is `U V'`. Stress does not depend on orientation, so align maps before you compare them or show one after the other.
 
 use crate::Error;
 
@@ -18,20 +17,20 @@ pub struct Alignment {
     /// Dimension x dimension, row-major, orthogonal: a row vector from the mean times this, times the scale, is the
     /// moved one from its mean.
     pub rotation: Vec<f64>,
-    /// 1 unless it was asked for.
+    /// 1 unless it was requested.
     pub scale: f64,
     /// The weighted root mean square distance of items from themselves in the other map.
     pub error: f64,
 }
 
 /// Lays `map` over `onto`. Both are N x dimension, of the same items in the same order. `weights` has one for each
-/// item; without them all count alike.
+/// item; without them all count equally.
 ///
-/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not tell them
-/// apart.
+/// With `is_scaled` the map is also enlarged or shrunk. Reflections are allowed, because stress does not distinguish
+/// them.
 ///
 /// # Errors
-/// [`Error::Parameter`] if shapes disagree or a number is not finite.
+/// Returns [`Error::Parameter`] if shapes disagree or a number is not finite.
 ///
 /// # Example
 /// ```

@@ -3,7 +3,7 @@
 //! Torgerson 1952: with J the centring, `-1/2 J D² J` of Euclidean distances is the matrix of inner products. Its
 //! leading eigenvectors come from Lanczos' recurrence with all vectors kept orthogonal, one product with the matrix a
 //! step. The matrix is never squared or centred in memory. A missing square counts as the mean of its row plus that of
-//! its column less that of all. That adds nothing to the centred matrix.
+//! its column less that of all. This adds nothing to the centred matrix.
 
 use lehr_numerics::compact::{Columns, Entry};
 use lehr_numerics::factor::eigenpairs;

@@ -1,9 +1,9 @@
 //! The course of an embedding: starts, temperatures, iterations; one step for each iteration, each of which can be
 //! resumed.
 //!
-//! An iteration reads the matrix once, at a candidate for the next positions. It gives the stress there, which decides
-//! whether the candidate is taken, and the moments from which the following candidate is made. A lengthened step (de
-//! Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
+//! An iteration reads the matrix once, at a candidate for the next positions. It returns the stress there, which
+//! decides whether the candidate is accepted, and the moments from which the following candidate is made. A lengthened
+//! step (de Leeuw and Heiser 1980) that would raise the stress is replaced by the plain one, which cannot.
 
 use lehr_numerics::elementary::ln;
 use lehr_numerics::lanes::Real;
@@ -21,14 +21,14 @@ use crate::round::Rounds;
 
 /// Steps are lengthened from this iteration on.
 const RELAXED_FROM: u64 = 10;
-/// Every so many-th step is plain all the same: it removes errors that lengthened ones only turn over.
+/// Every n-th step is plain all the same: it removes errors that lengthened ones only flip.
 const PLAIN_EVERY: u64 = 4;
 /// A stress of this share of the targets' sum of squares is nothing: its root is 1e-10.
 const EXACT: f64 = 1e-20;
 /// The share of the residual that conjugate gradients leave, and the share near the end.
 const LOOSE: f64 = 0.05;
 const TIGHT: f64 = 1e-3;
-/// Near the end: stress falls by less than so many times the tolerance.
+/// Near the end: stress falls by less than this many times the tolerance.
 const NEAR: f64 = 100.0;
 /// Annealing's tolerance at each temperature above 0.
 const ANNEALED_TOLERANCE: f64 = 1e-6;
@@ -36,7 +36,7 @@ const ANNEALED_TOLERANCE: f64 = 1e-6;
 /// How an embedding ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Stop {
-    /// Stress fell by less than the tolerance, or there is none left.
+    /// Stress fell by less than the tolerance, or is 0.
     Converged,
     /// After the most iterations allowed.
     MostIterations,
@@ -90,7 +90,7 @@ pub struct State {
     pub(crate) is_done: bool,
 }
 
-/// An embedding under way.
+/// A running embedding.
 pub(crate) struct Fit<'a, T: Real> {
     problem: &'a Problem<'a, T>,
     parameters: &'a Parameters,

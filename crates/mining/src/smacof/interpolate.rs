@@ -1,10 +1,10 @@
-//! New items in a map that stays as it is: each placed by its nearest items of the map (MI-MDS).
+//! New items in a map that stays unchanged: each placed by its nearest items of the map (MI-MDS).
 //!
 //! Bae, Choi, Qiu and Fox (HPDC 2010) minimise `sum_j (|x - y_j| - delta_j)^2` over the k nearest by majorisation from
 //! the neighbours' mean. With few neighbours that ends in a wrong place for every fifth item. Here
-//! the start is trilateration: differences of the squared equations are linear in x. Where the neighbours lie in a
-//! plane (a line), both mirror images are started from and the better is kept. Items do not see each other, so ranks
-//! share nothing.
+//! the start is trilateration: differences of the squared equations are linear in x. If the neighbours lie in a plane
+//! (a line), both mirror images are tried and the better is kept. Items are independent of each other, so ranks share
+//! nothing.
 
 use lehr_numerics::factor::eigenpairs;
 
@@ -13,7 +13,7 @@ use crate::gather::{Gather, Side};
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
 use crate::rows::RowMajor;
 
-/// Neighbours spread in a direction by less than this share of their largest spread say nothing about it.
+/// Neighbours spread in a direction by less than this share of their largest spread are no evidence about it.
 const FLAT: f64 = 1e-10;
 /// Moves below this share of the neighbours' distance end the iteration.
 const STILL: f64 = 1e-14;
@@ -33,7 +33,7 @@ impl Default for Interpolation {
     }
 }
 
-/// Where new items are.
+/// The positions of new items.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
     /// Coordinates of a position.
@@ -47,12 +47,12 @@ pub struct Placed {
 /// Places `items` new items into a map of N positions.
 ///
 /// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
-/// item of which fewer than dimension + 1 are known is named. An item at distance 0 from one of the map is placed on it
-/// (of several, on the first), because nothing tells the two apart.
+/// item with fewer than dimension + 1 known dissimilarities is named. An item at distance 0 from one of the map is
+/// placed on it (of several, on the first), because nothing distinguishes the two.
 ///
 /// # Errors
-/// [`Error::Parameter`] for a map that is none or too few neighbours; [`Error::Unrelated`] with items that too little
-/// is known of; those of the ranks.
+/// Returns [`Error::Parameter`] for an invalid map or too few neighbours; [`Error::Unrelated`] with items that too
+/// little is known of; those of the ranks.
 ///
 /// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
 ///
@@ -180,7 +180,7 @@ impl Placing<'_> {
     }
 }
 
-/// Starts: the solution of the equations' differences, or two on both sides of the flat that the neighbours lie in.
+/// Starts: the solution of the equations' differences, or two on both sides of the flat through the neighbours.
 fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let count = known.len() as f64;
     let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();
@@ -219,7 +219,7 @@ fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     vec![from_mean(beside(1.0)), from_mean(beside(-1.0))]
 }
 
-/// The position that a start comes to, and its root mean square error, which falls at every iteration.
+/// The position that a start reaches, and its root mean square error, which falls at every iteration.
 fn majorise(known: &[(&[f64], f64)], mut x: Vec<f64>, most_iterations: usize) -> (Vec<f64>, f64) {
     let count = known.len() as f64;
     let scale = known.iter().map(|(_, delta)| delta).sum::<f64>() / count;

@@ -9,7 +9,8 @@ use super::problem::{Passed, Problem};
 use crate::anneal::run::Spent;
 use crate::rows::RowMajor;
 
-/// Positions of items in few dimensions, how well their distances say the dissimilarities, and how they were found.
+/// Positions of items in few dimensions, how well their distances reproduce the dissimilarities, and how they were
+/// found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Map {
     /// Number of dimensions of the map.
@@ -31,7 +32,7 @@ pub struct Map {
     pub stop: Stop,
     /// One entry an iteration of the best start: at one temperature stress never rises.
     pub history: Vec<Iteration>,
-    /// The stress that each start came to.
+    /// The stress that each start reached.
     pub stresses: Vec<f64>,
     /// Readings of the matrix by iterations, those for the start and for steps that were not taken included.
     pub passes: u64,
@@ -39,7 +40,7 @@ pub struct Map {
     pub solver_steps: u64,
     /// Pairs without a dissimilarity.
     pub missing_pairs: u64,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
     /// Seconds by phase, of this process only.
     pub phases: Vec<(String, f64)>,
@@ -111,12 +112,12 @@ impl Map {
     /// The position of an item.
     ///
     /// # Panics
-    /// If there is no such item.
+    /// Panics if there is no such item.
     pub fn position(&self, item: usize) -> &[f64] {
         RowMajor::new(&self.positions, self.dimension).row(item)
     }
 
-    /// How many items there are.
+    /// The number of items.
     pub fn items(&self) -> usize {
         self.positions.len() / self.dimension
     }

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 
-/// The most dimensions of a map.
+/// The largest number of dimensions of a map.
 const MOST_DIMENSIONS: usize = 64;
 
-/// Where an embedding starts from.
+/// The start of an embedding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
     /// Classical scaling (Torgerson): the leading eigenvectors of the centred squares.
@@ -19,33 +19,33 @@ pub enum Start {
     Random,
 }
 
-/// How pairs are weighted by their own dissimilarity.
+/// The pair weights as a function of the dissimilarity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Weighting {
-    /// All alike.
+    /// All equal.
     #[default]
     Equal,
     /// One over the dissimilarity, as Sammon's mapping; below a thousandth of the mean it counts as that.
     Sammon,
-    /// The square of that: relative errors count alike. Below three hundredths of the mean a dissimilarity counts as
+    /// The square of that: relative errors count equally. Below three hundredths of the mean a dissimilarity counts as
     /// that.
     InverseSquare,
 }
 
-/// How an embedding is made.
+/// The parameters of an embedding.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parameters {
     /// Dimensions of the map, 1 to 64. Default: 2.
     pub dimension: usize,
-    /// Where it starts, unless the input has positions. Default: classical scaling.
+    /// The start, unless the input has positions. Default: classical scaling.
     pub start: Start,
-    /// How many random starts are tried, of which the best is kept, 1 to 10,000. Default: 4; other starts are tried
-    /// once.
+    /// The number of random starts that are tried, and the best is kept, 1 to 10,000. Default: 4; other starts are
+    /// tried once.
     pub starts: usize,
-    /// How pairs are weighted. Default: alike.
+    /// The weights of pairs. Default: equal.
     pub weighting: Weighting,
-    /// Whether targets are annealed (DA-SMACOF). Default: no.
+    /// Whether to anneal the targets (DA-SMACOF). Default: no.
     pub annealed: bool,
     /// The temperature over the one before, while annealing, 0.5 to 0.999. Default: 0.95.
     pub cooling: f64,
@@ -80,7 +80,7 @@ impl Default for Parameters {
 /// The input of an embedding.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// N items and the dissimilarities between them; pairs without a value have no say.
+    /// N items and the dissimilarities between them; pairs without a value have no influence.
     pub dissimilarities: &'a Dissimilarities,
     /// One weight for each item, 0 or more: a weight of 3 is three items at one place. An item of weight 0 is placed
     /// and influences nothing.
@@ -89,7 +89,7 @@ pub struct Input<'a> {
     pub pair_weights: Option<&'a Dissimilarities>,
     /// Initial positions, N x dimension.
     pub positions: Option<&'a [f64]>,
-    /// Items that stay where `positions` has them.
+    /// Items that keep their `positions`.
     pub fixed: &'a [usize],
 }
 
@@ -104,7 +104,7 @@ impl Parameters {
     /// Checks each value, and the values against the input.
     ///
     /// # Errors
-    /// [`Error::Parameter`].
+    /// Returns [`Error::Parameter`].
     pub fn check(&self, input: &Input<'_>) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let items = input.dissimilarities.items();

@@ -1,5 +1,5 @@
-//! An embedding's data, ready for rounds: rows of targets, weights, who may move; and the one pass that an iteration
-//! is.
+//! An embedding's data, ready for rounds: rows of targets, weights, the items that may move; and the one pass of an
+//! iteration.
 
 use std::ops::Range;
 
@@ -43,7 +43,7 @@ pub(crate) struct Problem<'a, T: Real> {
 
 impl<'a, T: Real> Problem<'a, T> {
     /// # Errors
-    /// [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
+    /// Returns [`Error::Parameter`] for weights that are none; [`Error::Unrelated`], [`Error::Disconnected`].
     pub fn new(matrix: Matrix<'a, T>, input: &Input<'_>, parameters: &Parameters) -> Result<Self, Error> {
         let items = matrix.items;
         let (weights, weight_unit) = item_weights(input.weights, items)?;
@@ -134,7 +134,7 @@ impl<'a, T: Real> Problem<'a, T> {
         (&self.matrix, entry)
     }
 
-    /// Whether two items have a say in where the other is.
+    /// Whether two items influence each other's positions.
     pub fn is_pair(&self, i: usize, j: usize) -> bool {
         let has_weight = || self.pair_weights.as_ref().is_none_or(|weights| weights.get(i, j) > Some(0.0));
         self.matrix.get(i, j).is_some() && has_weight()

@@ -1,10 +1,10 @@
-//! The Shepard diagram: how often a dissimilarity came to which distance, as counts in a grid.
+//! The Shepard diagram: how often each distance represents each dissimilarity, as counts in a grid.
 
 use lehr_data::dissimilarities::Dissimilarities;
 
 use super::map::Map;
 
-/// Pairs that are counted at most: beyond, rows are taken at even intervals.
+/// The largest number of pairs that are counted: beyond it, rows are selected at even intervals.
 const MOST_PAIRS: usize = 50_000_000;
 
 /// Counts of pairs by dissimilarity and distance. N² / 2 pairs would be no diagram; a grid of counts is, and has the
@@ -19,7 +19,7 @@ pub struct Shepard {
     pub largest_distance: f64,
     /// bins x bins, row by row: dissimilarities rise with the row, distances within it.
     pub counts: Vec<u64>,
-    /// Every so many-th row of the matrix was counted.
+    /// Every n-th row of the matrix was counted.
     pub every: usize,
     /// Pearson's correlation of dissimilarity and distance over the pairs that were counted.
     pub correlation: f64,
@@ -31,7 +31,7 @@ impl Shepard {
     /// Cost: N² / 2 distances, up to 50 million; beyond, of evenly chosen rows.
     ///
     /// # Panics
-    /// If the map has not as many items as the matrix, or there are no bins.
+    /// Panics if the map has not as many items as the matrix, or there are no bins.
     ///
     /// # Example
     /// ```

@@ -1,9 +1,9 @@
 //! The next positions from a pass's moments: `V X = B(Z) Z` on the items that may move.
 //!
-//! Where all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
+//! If all pairs count by their items' weights alone, V is diagonal less a product of two vectors, and the answer is
 //! written down. Otherwise conjugate gradients start from the present positions. They lower the majorising function at
-//! every step, so stopping early does not raise the stress. V is never formed, never made regular
-//! by adding to it: a map of missing pairs keeps its scale.
+//! every step, so stopping early does not raise the stress. V is never formed, never made regular by adding to it: a
+//! map of missing pairs keeps its scale.
 
 use lehr_numerics::compact::Columns;
 use lehr_numerics::lanes::Real;
@@ -42,7 +42,7 @@ impl Solver {
         Ok(solver)
     }
 
-    /// For each item, the weights of its pairs; empty where they are the weights of all items.
+    /// For each item, the weights of its pairs; empty if they are the weights of all items.
     pub fn degrees(&self) -> &[f64] {
         &self.degrees
     }
@@ -197,7 +197,7 @@ impl Solver {
     }
 }
 
-/// Where V is `W diag(w) - w w'`: for an item that may move, `W x_i = moment_i + sum_j w_j x_j`, and the sum over those
+/// If V is `W diag(w) - w w'`: for an item that may move, `W x_i = moment_i + sum_j w_j x_j`, and the sum over those
 /// that may move follows from their own.
 fn written_down<T: Real>(problem: &Problem<'_, T>, rows: &[f64], x: &mut [f64]) {
     let dimension = problem.dimension;

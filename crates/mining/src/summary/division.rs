@@ -109,7 +109,7 @@ struct Cell {
 pub(super) struct Division<'a> {
     positions: &'a mut Positions,
     cells: Vec<Cell>,
-    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. Of equals the first cell
+    /// The scatter of each cell that can be divided, as bits, which sort like the numbers. Of equal cells the first
     /// counts.
     widest: BinaryHeap<(u64, Reverse<usize>)>,
     scatter: f64,
@@ -128,7 +128,7 @@ impl<'a> Division<'a> {
         division
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }

@@ -61,7 +61,7 @@ impl Components {
         RowMajor::new(&self.directions, self.dimension).row(k)
     }
 
-    /// How far apart two centres are as `column` says it of each coordinate.
+    /// The distance of two centres, as `column` measures each coordinate.
     fn apart(&self, a: usize, b: usize, column: impl Fn(f64, f64) -> f64) -> f64 {
         self.center(a).iter().zip(self.center(b)).map(|(x, y)| column(*x, *y)).sum()
     }
@@ -133,8 +133,8 @@ impl Components {
         })
     }
 
-    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns how many
-    /// went.
+    /// Takes away components lighter than this share of the whole; those left wait until `hold_until`. Returns the
+    /// number of removed components.
     ///
     /// With a prior of its own each of two copies may cost more than one that has all rows and one that has none.
     /// Dividing it was then useless.
@@ -164,7 +164,7 @@ impl Components {
     }
 }
 
-/// How far apart two coordinates are, by their squared difference.
+/// The distance of two coordinates, by their squared difference.
 pub(crate) fn squared(a: f64, b: f64) -> f64 {
     (a - b) * (a - b)
 }

@@ -1,6 +1,6 @@
 //! The E-step of vector annealing: soft sums of a leaf, over the centres that matter to it.
 //!
-//! Paper 004 eq. (1)-(3). This file does not know that there are ranks: it adds up one leaf.
+//! Paper 004 eq. (1)-(3). This file does not know about ranks: it adds up one leaf.
 
 use lehr_numerics::bits::{BitRows, SoftBitCenters, soft_bit_sums};
 use lehr_numerics::elementary::ln;
@@ -27,7 +27,7 @@ pub(crate) struct SoftRound<'a, T: Real> {
     pub components: &'a Components,
     /// `ln g_k` of each component ([`log_priors`]).
     pub log_priors: &'a [f64],
-    /// The same components as kernels of bits and of sparse rows want them.
+    /// The same components in the form of the kernels of bits and of sparse rows.
     pub side_by_side: &'a SideBySide<T>,
     pub temperature: f64,
     pub sums: Sums,
@@ -45,7 +45,7 @@ impl<T: Real> SoftRound<'_, T> {
     }
 }
 
-/// How many numbers of a [`SoftRound`] come before those of the centres.
+/// The number of numbers of a [`SoftRound`] that come before those of the centres.
 pub(crate) fn totals(has_sponge: bool) -> usize {
     if has_sponge { TOTALS + SOAKED } else { TOTALS }
 }
@@ -153,7 +153,7 @@ impl<T: Real> SideBySide<T> {
 }
 
 impl<T: Real> SoftRound<'_, T> {
-    /// The rest of the work once the sums of all leaves are there: those of sparse rows are counted from the origin.
+    /// The rest of the work once the sums of all leaves are known: those of sparse rows are counted from the origin.
     pub fn settle(&self, total: &mut [f64]) {
         if self.rows.storage == Storage::Sparse {
             let sums = &mut total[self.totals()..];
@@ -234,7 +234,7 @@ impl<T: Scalar> OverStore<T, Work<'_, T>> for SoftRound<'_, T> {
         }
     }
 
-    /// Of the rows as they are. The noise component is one more component of the same pass.
+    /// For the original rows. The noise component is one more component of the same pass.
     fn over_sparse(&self, rows: &SparseRows<T>, Work { scratch, partial, .. }: Work<'_, T>) {
         let (totals, sums) = partial.split_at_mut(self.totals());
         let (centers, scratch_sums) = (&self.side_by_side.sparse, &mut scratch.sums);
@@ -275,12 +275,12 @@ impl<T: Scalar> Round for SoftRound<'_, T> {
     }
 }
 
-/// Finds the centres that can matter to some row in a box. That is all except those with a score more than `cut` below
-/// another's everywhere in it.
+/// Finds the centres that can matter to some row in a box. These are all except those with a score more than `cut`
+/// below another's everywhere in it.
 ///
 /// The difference of two squared distances is linear in the row, so its greatest value over the box is found coordinate
-/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box says nothing
-/// and all centres are taken.
+/// by coordinate, exactly. The other is the centre best at the middle of the box. In many dimensions a box excludes no
+/// centre, and all centres are taken.
 pub(crate) fn active(
     bounds: &[f64],
     components: &Components,

@@ -7,7 +7,7 @@ use crate::anneal::System;
 use crate::round::{Execution, Program, Rounds, drive};
 use crate::rows::{Cost, FARTHEST, Input, Rows};
 
-/// Where to start.
+/// The state to start from.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// K x D, row-major, in the unit of the points. Priors start equal.
@@ -58,7 +58,7 @@ impl Equilibrium {
 /// Source: paper 004 eq. (1)-(3). Cost: passes x N x K exponentials.
 ///
 /// # Errors
-/// [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
+/// Returns [`Error::Parameter`] if a number is out of its range or the shapes disagree; [`Error::TooFar`].
 ///
 /// # Example
 /// ```

@@ -6,11 +6,11 @@ use crate::lloyd::{Centers, Lloyd, TO_THE_END};
 use crate::round::Rounds;
 use crate::rows::Scalar;
 
-/// Filling up ends after so many divisions in a row that leave no more centres with rows than before.
+/// Filling up ends after this many divisions in a row that leave no more centres with rows than before.
 const FILL_IN_VAIN: u64 = 8;
 
-/// Takes away centres without rows, and divides others where it gains most, until there are `clusters` that have some,
-/// or no division gains anything. Returns the cost.
+/// Removes centres without rows, and divides others where it gains most, until there are `clusters` with rows, or no
+/// division gains anything. Returns the cost.
 pub(crate) async fn fill<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,

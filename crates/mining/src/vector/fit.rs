@@ -37,7 +37,7 @@ const PLAIN_TOLERANCE: f64 = 1e-3;
 /// At the final temperature the answer is read off: it is relaxed as far as double precision goes.
 const LAST_TOLERANCE: f64 = 1e-10;
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     Growing,
@@ -62,11 +62,11 @@ pub struct Finish {
     /// The weighted mean squared distance of the plain branch (A). With a Bernoulli cost it is the mean cost in nats,
     /// including the prior's, as of the other branch.
     pub plain: Option<f64>,
-    /// That of the overshooting branch (B); nothing where it was left out.
+    /// The same of the overshooting branch (B); nothing if it was left out.
     pub overshot: Option<f64>,
     /// Swaps, breaths and disturbances tried.
     pub tried: u64,
-    /// Those that were better, and the disturbances that led to something better.
+    /// Those that were better, and the perturbations that led to something better.
     pub taken: u64,
     /// The summary that was annealed in place of the rows, if they are many in few columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,10 +76,10 @@ pub struct Finish {
 /// The summary that was annealed in place of the rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summarized {
-    /// How many cells.
+    /// The number of cells.
     pub cells: usize,
-    /// The weighted mean squared distance of the rows from the means of their cells. No cost of the history or of the
-    /// refinement exceeds that of the rows by more.
+    /// The weighted mean squared distance of the rows from the means of their cells. Each cost of the history
+    /// and of the refinement exceeds the cost of the rows by at most this much.
     pub hidden: f64,
 }
 
@@ -87,7 +87,7 @@ pub struct Summarized {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// Where the number of clusters was chosen.
+    /// The choice of the number of clusters, if it was made.
     pub(crate) number: Option<Number>,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
@@ -230,7 +230,7 @@ impl<'a, T: Scalar> Fit<'a, T> {
         sponge.map(|radius| NoiseComponent::new(radius, self.rows.units.length, *clusters))
     }
 
-    /// When growth ends.
+    /// The limits of growth.
     fn limits(&self) -> Limits {
         let parameters = self.parameters;
         let last = parameters.final_temperature().map(|temperature| temperature / self.rows.units.squared(1.0));

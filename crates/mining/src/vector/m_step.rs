@@ -5,7 +5,7 @@ use lehr_numerics::factor::leading_eigenpair;
 use super::components::Components;
 use crate::rows::bernoulli::{Bernoulli, apart};
 
-/// Masses below this share of the whole leave their centre where it is: the quotient would be noise.
+/// A centre with a mass below this share of the whole does not move: the quotient would be noise.
 const LEAST_MASS: f64 = 1e-12;
 /// Masses below this share do not count for convergence.
 const COUNTED_MASS: f64 = 1e-9;
@@ -38,7 +38,7 @@ pub(crate) fn update(components: &mut Components, sums: &[f64], whole: f64, bern
     largest
 }
 
-/// How stable a component is.
+/// The stability of a component.
 #[derive(Clone, Debug)]
 pub(crate) struct Stability {
     /// The temperature below which the component divides: twice the leading eigenvalue of its covariance.

@@ -12,7 +12,7 @@ use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, 
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
-/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by falling weight.
+/// Clusters, their centres, each row's label, and how they were found. Clusters are numbered by decreasing weight.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
     /// Coordinates of a point.
@@ -50,7 +50,7 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry for each division, in their order.
     pub splits: Vec<Split>,
-    /// How the number of clusters was chosen, where neither it nor a final temperature was given.
+    /// The choice of the number of clusters, if neither it nor a final temperature was given.
     pub number: Option<Number>,
     /// The candidates that the finish compared.
     pub finish: Finish,
@@ -61,7 +61,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The most rows of a rank over the mean.
+    /// The rows of the rank with the most rows, divided by the mean.
     pub imbalance: f64,
 }
 
@@ -178,7 +178,7 @@ impl Model {
     }
 }
 
-/// How many different rows of positive weight there are; `most` if there are as many or more.
+/// The number of different rows of positive weight; `most` if there are as many or more.
 fn distinct_positions(input: Input<'_>, most: usize) -> usize {
     let mut seen = HashSet::new();
     for row in (0..input.len()).filter(|&row| input.weight(row) > 0.0) {

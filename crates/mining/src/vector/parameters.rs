@@ -9,10 +9,10 @@ use crate::Error;
 use crate::lloyd::MOST_CLUSTERS;
 use crate::rows::{Cost, Input, PLACE, Precision, Rows};
 
-/// How many clusters a run is expected to have where a temperature ends it.
+/// The number of clusters that a run is expected to have where a temperature ends it.
 const EXPECTED: usize = 32;
 
-/// How to anneal. The default chooses the number of clusters.
+/// The parameters of annealing. The default chooses the number of clusters.
 ///
 /// Without `clusters`, `stop_temperature` and `stop_length` the number is chosen. It is the largest at which the
 /// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
@@ -35,9 +35,9 @@ pub struct Parameters {
     /// The final length scale `sqrt(T / 2)`, in the unit of the points; positive. Another way to say
     /// `stop_temperature`. Default: none.
     pub stop_length: Option<f64>,
-    /// The most clusters where `clusters` is not given, at least 1. Default: as many as the rows allow where the number
-    /// is chosen (a group has some rows). None where a final temperature says when to stop. Of sparse rows never more
-    /// than have 268,435,456 coordinates together.
+    /// The largest number of clusters where `clusters` is not given, at least 1. Default: as many as the rows allow
+    /// where the number is chosen (a group has some rows). None if a final temperature says when to stop. Sparse rows
+    /// never have more centres than have 268,435,456 coordinates together.
     pub max_clusters: Option<usize>,
     /// Rows farther than this from every centre are in no cluster: they are labelled [`OUTLIER`](super::OUTLIER) and
     /// move no centre. In the unit of the points; positive. Default: none, and every row is in a cluster.
@@ -53,8 +53,8 @@ pub struct Parameters {
     /// One branch of the finish grows to this many times `clusters` and merges back, 1 (none) to 4. Default: 1.5.
     pub overshoot: f64,
     /// The number of unsuccessful swaps before the finish gives up those that look best, in multiples of the number of
-    /// clusters; 0: no swaps. Where a first look improves nothing, the finish stops with the default, and searches on
-    /// as elsewhere with a larger number. Default: 4.
+    /// clusters; 0: no swaps. If a first look improves nothing, the finish stops with the default, and searches on as
+    /// elsewhere with a larger number. Default: 4.
     pub patience: usize,
     /// The random seed, which only decides between equals: the last digits of the displacement at a division, and the
     /// directions in which swaps look first. Default: 0.
@@ -90,24 +90,24 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The most components while the number is not given, for `rows` rows.
+    /// The largest number of components while the number is not given, for `rows` rows.
     pub(crate) fn most_clusters<T: Real>(&self, rows: &Rows<T>) -> usize {
         self.max_clusters.unwrap_or(rows.count).min(MOST_CLUSTERS).min(rows.most_centers())
     }
 
-    /// How many clusters a run has at once, as far as its parameters say; where a temperature ends it, that is not
-    /// known.
+    /// The number of clusters that a run has at once, as far as its parameters say; where a temperature ends it, that
+    /// is not known.
     pub(crate) fn most_expected(&self, rows: usize) -> usize {
         let grown = self.clusters.map(|clusters| (clusters as f64 * self.overshoot).ceil() as usize);
         grown.or(self.max_clusters).unwrap_or(EXPECTED).min(rows)
     }
 
-    /// Whether the number of clusters is to be chosen: neither it nor a final temperature is given.
+    /// Whether the run chooses the number of clusters: neither it nor a final temperature is given.
     pub(crate) fn is_open(&self) -> bool {
         self.clusters.is_none() && self.final_temperature().is_none()
     }
 
-    /// The final temperature, however it was said.
+    /// The final temperature, in either form.
     pub(crate) fn final_temperature(&self) -> Option<f64> {
         self.stop_temperature.or(self.stop_length.map(|length| 2.0 * length * length))
     }
@@ -115,7 +115,7 @@ impl Parameters {
     /// Checks each value, and the values against the points.
     ///
     /// # Errors
-    /// [`Error::Parameter`], [`Error::TooManyClusters`], [`Error::TooManyPoints`].
+    /// Returns [`Error::Parameter`], [`Error::TooManyClusters`] or [`Error::TooManyPoints`].
     pub fn check<'a>(&self, input: impl Into<Input<'a>>) -> Result<(), Error> {
         let points = input.into();
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });

@@ -11,8 +11,8 @@ use crate::rows::{RowMajor, Scalar};
 
 /// Steps of two-means that turn a random plane into a good division.
 pub(crate) const PLANE_STEPS: usize = 6;
-/// Where every removal seems to cost more than this many times the seeming gain of any division, nothing is tried. When
-/// the others have settled a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
+/// If every removal seems to cost more than this many times the seeming gain of any division, nothing is tried. After
+/// the others have settled, a removal may turn out to cost half of its estimate. By Ward's rule the lighter of two
 /// neighbours is the cheaper to remove, and merging them costs half of that or more. A division is guessed within a
 /// factor of two. Removing and dividing several at once costs and gains no less and no more for each. Twice the product
 /// of both, to be safe.
@@ -25,12 +25,12 @@ pub(crate) struct Prospects {
     pub removal: Vec<f64>,
     /// The least that dividing its rows by its plane gains.
     pub gain: Vec<f64>,
-    /// The means of the two sides, one after the other; empty where the plane has rows on one side only.
+    /// The means of the two sides, one after the other; empty if the plane has rows on one side only.
     pub sides: Vec<Vec<f64>>,
 }
 
 impl Prospects {
-    /// Whether no removal can be made good by a division.
+    /// Whether no division can compensate for any removal.
     pub fn are_hopeless(&self) -> bool {
         let least = self.removal.iter().copied().fold(f64::INFINITY, f64::min);
         let most = self.gain.iter().copied().fold(0.0, f64::max);
@@ -52,7 +52,7 @@ impl Prospects {
     }
 }
 
-/// Whether clusters lie so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
+/// Whether clusters are so far apart that merging any two costs [`HOPELESS`] times the gain of dividing any.
 /// `variances` are those along the longest axis of each. Overshooting would divide a single group and merge it again.
 ///
 /// Cost: K^2 / 2 distances at most, and few where two are near each other.

@@ -1,8 +1,8 @@
 //! Soft sums with an outlier radius, for rows of numbers.
 //!
 //! They are those without it of other weights: a row keeps the share `1 / (1 + g exp(-radius^2 / T) / Z)` of its
-//! weight, `Z` being its sum over the centres. So the kernels of numbers do not know of the noise component, and a leaf
-//! takes two passes in place of one.
+//! weight, `Z` being its sum over the centres. So the kernels of numbers are independent of the noise component, and a
+//! leaf takes two passes in place of one.
 
 use lehr_numerics::elementary::{exp, ln};
 use lehr_numerics::gaussian::{Components as Gaussians, Whitening, posterior};

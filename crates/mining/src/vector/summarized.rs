@@ -23,7 +23,7 @@ const ROWS_A_CELL: usize = 4;
 /// Cells a cluster, and the fewest at which a cluster has a shape.
 const CELLS_A_CLUSTER: usize = 50;
 const LEAST_CELLS_A_CLUSTER: usize = 10;
-/// How many cells there are at least and at most, whatever the clusters.
+/// The smallest and the largest number of cells, for any number of clusters.
 const CELLS: std::ops::RangeInclusive<usize> = 2_000..=20_000;
 /// A search over few clusters takes little time, so that they get more cells. This many pairs of a cell and a cluster
 /// give the number. The limit is a number that decides between optima a thousandth apart.
@@ -32,7 +32,7 @@ const CELLS_OF_FEW: usize = 10_000;
 /// A share of the cost that is too small to decide anything.
 const SHARE: f64 = 1e-3;
 
-/// How a summary of the rows is made; `None` if the rows themselves are annealed.
+/// The size of the rows' summary; `None` if the rows themselves are annealed.
 fn wanted<T: Scalar>(rows: &Rows<T>, parameters: &Parameters) -> Option<Wanted> {
     let clusters = parameters.clusters.filter(|&clusters| clusters > 1)?;
     let is_plain = parameters.cost.is_squared() && parameters.sponge.is_none();

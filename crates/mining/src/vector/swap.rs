@@ -1,17 +1,17 @@
 //! The swap search: moves the centre whose removal costs least to the place where it gains most.
 //!
-//! Annealing decides the centres from the coarse to the fine and never undoes a decision. Where density varies by
-//! orders of magnitude, some regions end with one centre too many, others with one too few. Each
-//! pass of the hard assignment estimates two figures for every centre. One is the cost of its removal: its rows go to
-//! their second nearest centre. The other is the gain of dividing it by a plane. So the pairs (remove this, divide
-//! that) can be tried in the order of their promise. A trial costs little, because only leaves near the two are
-//! recomputed. Where clusters lie so far apart that even the cheapest removal costs several times the best division's
-//! gain, no pair can help. None is tried then. When none of those helps any more, each removal and each division is
-//! carried out to its end before pairs are tried again. When that helps no more, several centres are added and as many
-//! removed at once (a breathing step, Fritzke). This escapes some optima of single swaps. When neither improves
-//! anything, the solution is perturbed: a swap drawn at random is made, whatever it costs, and the search continues
-//! from there. Unless it ends lower, it goes back. Where none of the most promising pairs improves annealing's result,
-//! there is most often nothing to fix. Then the perturbation comes at once, and less often.
+//! Annealing decides the centres from the coarse to the fine and never undoes a decision. If density varies by orders
+//! of magnitude, some regions end with one centre too many, others with one too few. Each pass of the hard assignment
+//! estimates two figures for every centre. One is the cost of its removal: its rows go to their second nearest centre.
+//! The other is the gain of dividing it by a plane. So the pairs (remove this, divide that) can be tried in the order
+//! of their promise. A trial costs little, because only leaves near the two are recomputed. If clusters are so far
+//! apart that even the cheapest removal costs several times the best division's gain, no pair can help. Then no swap is
+//! tried. When none of those helps any more, each removal and each division is carried out to its end before pairs are
+//! tried again. When that helps no more, several centres are added and as many removed at once (a breathing step,
+//! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
+//! random swap is made, whatever it costs, and the search continues from there. Unless the result is lower, it goes
+//! back. If none of the most promising pairs improves annealing's result, there is most often nothing to fix. Then the
+//! perturbation comes at once, and less often.
 //!
 //! The seed draws these swaps, and turns the planes that divisions begin with; nothing else is left to chance.
 
@@ -33,10 +33,10 @@ const TRIALS_AT_ONCE: usize = 32;
 /// Centres added and removed at once, at first; one fewer after each failure.
 const BREATH: usize = 6;
 /// The number of unsuccessful perturbations in a row that end the search; each is a look at the solutions beyond the
-/// present optimum. With ten all ten seeds of `uci_statlog` come to its optimum (`make quality`), six of which end 0.36
-/// % above without. Of many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
+/// present optimum. With ten all ten seeds of `uci_statlog` reach its optimum (`make quality`), six of which end 0.36 %
+/// above without. With many clusters one perturbation reaches few, so more are made. On Indiana's block groups at K =
 /// 80, with ten, one seed in ten ends 0.14 % above the best known. With twenty, two of ten end 0.12 % above; with
-/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so not many more.
+/// forty, none more than 0.1 %. Each costs a few passes and as many trials as clusters, so there are not many more.
 const DISTURBED_IN_VAIN: std::ops::RangeInclusive<usize> = 10..=40;
 /// At least this many on a summary, over which a pass costs next to nothing.
 const DISTURBED_SUMMARY: usize = 30;
@@ -48,30 +48,30 @@ const FEWER_IF_UNBETTERED: usize = 2;
 /// Iterations after a perturbation, before trials continue from there. With many clusters, pairs that are tried before
 /// all have settled lead to lower optima.
 const DISTURBED_SWEEPS: u64 = 8;
-/// A trial is taken if it lowers the cost by more than this share.
+/// A trial is accepted if it lowers the cost by more than this share.
 const WORTHWHILE: f64 = 1e-6;
 /// A perturbation has ended where it began if its result costs no more than this share more. Iterations of trials are
 /// given up some way before the fixed point, most often within a few 1e-5 of it.
 const BACK: f64 = 1e-4;
-/// At least this many trials, however few clusters.
+/// At least this many trials, for any number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// The attempts of the search from where it is.
+/// The attempts of the search from its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {
     /// Swaps that look best by one pass over the rows.
     Quick,
     /// Swaps that look best once each removal and each division has been carried out to the end. When they are
-    /// exhausted, the first breath.
+    /// exhausted, the first breathing step follows.
     Careful,
-    /// Next a breath of so many centres, because larger ones led to nothing better.
+    /// Next a breathing step of this many centres, because larger ones led to nothing better.
     Breathing(usize),
     /// Nothing: the search is over.
     Over,
 }
 
-/// [`Effort`] as checkpoints have it.
+/// [`Effort`] in the form of checkpoints.
 #[derive(Serialize, Deserialize)]
 struct LevelAndBreath {
     level: Level,
@@ -115,7 +115,7 @@ struct Incumbent {
     taken: u64,
 }
 
-/// How far the search is. All that a resumed run needs.
+/// The progress of the search. All that a resumed run needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Search {
     /// K x D, stored positions.
@@ -123,20 +123,20 @@ pub(crate) struct Search {
     pub cost: f64,
     pub tried: u64,
     pub taken: u64,
-    /// Unsuccessful trials since the last that was taken.
+    /// Unsuccessful trials since the last one that was accepted.
     pub in_vain: usize,
     #[serde(flatten)]
     pub effort: Effort,
-    /// Passes that were made, and counted, to prepare the present trials.
+    /// The passes that prepared the present trials, already counted.
     #[serde(default)]
     preparation: u64,
     /// Disturbances so far.
     #[serde(default)]
     disturbed: u64,
-    /// Those since the last that led to something better.
+    /// The trials since the last that led to something better.
     #[serde(default)]
     disturbed_in_vain: usize,
-    /// Where the present disturbance began.
+    /// The start of the present perturbation.
     #[serde(default)]
     ground: Option<Incumbent>,
 }
@@ -151,7 +151,7 @@ pub(crate) struct Prepared {
     pairs: Vec<(usize, usize)>,
     /// Passes that all this took.
     passes: u64,
-    /// Those among the last passes that [`Search`] has counted before: a resumed run makes them once more.
+    /// The trials among the last passes that [`Search`] has counted before: a resumed run makes them once more.
     pub repeated: u64,
 }
 
@@ -185,12 +185,12 @@ impl Search {
         self.effort == Effort::Over
     }
 
-    /// Whether a trial that came to this cost is worth taking.
+    /// Whether a trial with this cost is worth accepting.
     fn is_bettered_by(&self, cost: f64) -> bool {
         cost < self.cost * (1.0 - WORTHWHILE)
     }
 
-    /// Whether nothing has been better than annealing's result, and the user has no more patience than the default.
+    /// Whether nothing has been better than annealing's result, with the default patience or less.
     fn seems_best(&self, patience: usize) -> bool {
         self.taken == 0 && patience <= PATIENCE
     }
@@ -224,7 +224,7 @@ impl Search {
     }
 }
 
-/// A search at work: where it is, and its working memory.
+/// A search at work: its state, and its working memory.
 pub(crate) struct Searcher<'s, 'l, T: Scalar> {
     pub search: &'s mut Search,
     pub prepared: &'s mut Prepared,
@@ -328,7 +328,7 @@ impl<T: Scalar> Searcher<'_, '_, T> {
         Ok(())
     }
 
-    /// Tries a breathing step of so many centres. After the smallest the search continues from a perturbation.
+    /// Tries a breathing step of this many centres. After the smallest the search continues from a perturbation.
     async fn try_breath(&mut self, centers: &Centers, count: usize) -> Result<(), Error> {
         let found = self.prepared.prospects.as_ref().expect("looked for before");
         let breath = count.min(centers.len() - 1);
@@ -416,7 +416,7 @@ pub(crate) async fn swap_that_must_gain<T: Scalar>(
     Ok(None)
 }
 
-/// The swap of a disturbance, drawn at random: the centre to remove and the one to divide; `None` if none can be
+/// The swap of a perturbation, drawn at random: the centre to remove and the one to divide; `None` if none can be
 /// divided.
 fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> {
     // The name belongs to the random numbers: another would change results.
@@ -433,7 +433,7 @@ fn draw(found: &Prospects, seed: u64, disturbed: u64) -> Option<(usize, usize)> 
 }
 
 /// One of `of` positions, from a uniform number. All are equally probable, or the first ones, which promise most, come
-/// more often. Of nine clusters most pairs are worth a try; of 80 few are.
+/// more often. With nine clusters most pairs are worth a try; with 80 few are.
 fn lot(uniform: f64, of: usize, prefers: bool) -> usize {
     let share = if prefers { uniform * uniform } else { uniform };
     ((share * of as f64) as usize).min(of - 1)

@@ -30,18 +30,18 @@ const DISPLACEMENT: f64 = 0.1;
 const LEAST_DIVIDED: f64 = 1e-9;
 /// In many dimensions a division test ends when no eigenvalue changed by more than this share.
 const TOLERANCE: f64 = 1e-4;
-/// The same of a component that is stable down to half of the temperature, for which only its rough distance from
-/// dividing is needed.
+/// The same for a component that is stable down to half of the temperature: only its rough distance from dividing is
+/// needed.
 const STABLE_TOLERANCE: f64 = 1e-3;
 /// Passes of a division test: at least as many as let a direction other than the last be seen, and at most.
 const PASSES: RangeInclusive<u64> = 3..=40;
 /// The relative change of the first critical temperature at the last step to it, or the precision of the stored rows.
-/// Also the most passes there.
+/// It is also the largest number of passes there.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
-/// Length of the vector that is added to each direction before it is used again. Where the data are symmetric, a
-/// direction becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the
-/// largest, and the division would be missed.
+/// Length of the vector that is added to each direction before it is used again. If the data are symmetric, a direction
+/// becomes an eigenvector to the last digit. It would stay there when another eigenvalue has become the largest, and
+/// the division would be missed.
 const KICK: f64 = 0.02;
 
 /// The covariance of all rows is formed up to this dimension.
@@ -53,7 +53,7 @@ pub(crate) struct VectorSystem<'a, T: Scalar> {
     pub components: Components,
     pub mode: Mode,
     pub seed: u64,
-    /// Whether components may still divide. Where they may not, nobody asks how stable they are.
+    /// Whether components may still divide. If the components may not divide, their stability is not computed.
     pub is_growing: bool,
     /// Takes the rows that no component is near to.
     pub sponge: Option<NoiseComponent>,
@@ -153,8 +153,8 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         self.rows.bernoulli.map_or(2.0 * value, |bernoulli| bernoulli.critical_temperature(value, mass))
     }
 
-    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay as
-    /// they are.
+    /// Turns the second moments of all rows of bits into their covariance in the units of the frame; others stay
+    /// unchanged.
     fn whiten(&self, moments: &mut [f64]) {
         let Some(bernoulli) = self.rows.bernoulli else { return };
         let dimension = self.rows.dimension;
@@ -170,7 +170,7 @@ impl<'a, T: Scalar> VectorSystem<'a, T> {
         }
     }
 
-    /// For each component where its stability is asked, and the unit of each column (K x 2 x D); nothing of squared
+    /// For each component whose stability is computed, the unit of each column (K x 2 x D); nothing for squared
     /// distances.
     fn frames(&self) -> Vec<(Vec<f64>, Vec<f64>)> {
         let Some(bernoulli) = self.rows.bernoulli else { return Vec::new() };

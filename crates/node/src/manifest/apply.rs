@@ -9,12 +9,13 @@ use super::Manifest;
 use super::plan::{Action, Plan};
 
 /// Carries out a plan. If a service cannot be started, everything is undone. Services that were started are ended,
-/// and replaced ones run again with their old record. That is a new life: state that was not kept on disk is gone.
+/// and replaced ones run again with their old record. The service begins a new life: state that was not kept on disk is
+/// gone.
 ///
 /// Not to be dropped on the way: then the steps done so far stay.
 ///
 /// # Errors
-/// [`Code::StartFailed`] with the service, the reason, and the services that were taken back.
+/// Returns [`Code::StartFailed`] with the service, the reason, and the services that were removed again.
 ///
 /// # Example
 /// ```

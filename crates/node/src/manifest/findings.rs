@@ -53,7 +53,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// How many are shown.
+    /// The number of findings that are shown.
     pub const KEPT: usize = 10;
 
     /// Adds one.
@@ -77,12 +77,12 @@ impl Findings {
         self.seen.extend(other.seen);
     }
 
-    /// How many there are.
+    /// The number of them.
     pub fn count(&self) -> usize {
         self.seen.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no findings.
     pub fn is_empty(&self) -> bool {
         self.seen.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Plans the steps after which a node runs the services of a manifest, before any is taken.
+//! Plans the steps after which a node runs the services of a manifest, before any step is carried out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -23,7 +23,7 @@ pub enum Action {
     Start,
     /// It runs with another record: it is ended and started again.
     Replace,
-    /// It runs, and no manifest names it any more.
+    /// It runs, and no manifest names it any longer.
     Stop,
     /// It runs as it should.
     Leave,
@@ -52,7 +52,7 @@ pub struct Change {
     pub contract: String,
     /// The action for it.
     pub action: Action,
-    /// Which fields of its record differ, if it is replaced.
+    /// The fields of its record that differ, if it is replaced.
     pub because: Vec<String>,
 }
 
@@ -67,7 +67,7 @@ pub struct Setting<'a> {
     pub contracts: Vec<String>,
     /// The services that run, with their contracts.
     pub running: BTreeMap<String, String>,
-    /// How many cores there are.
+    /// The number of cores.
     pub cores: usize,
     /// Whether the node has a folder for states.
     pub keeps: bool,
@@ -103,7 +103,7 @@ impl Plan {
     ///
     /// # Errors
     /// Every fault of the manifest: unknown kinds, configurations that do not fit, missing partners and neighbours, and
-    /// circles. Also cores that the machine lacks, and paths that are taken.
+    /// circles. Also cores that the machine lacks, and paths that are occupied.
     ///
     /// # Example
     /// See [`Plan`].

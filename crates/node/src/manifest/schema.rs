@@ -1,9 +1,9 @@
-//! Values against JSON schemas, with every fault: the part of the standard that our derived schemas use.
+//! Checks values against JSON schemas and reports every fault: the part of the standard that our derived schemas use.
 //!
 //! One thing is stricter than the standard: a table whose fields are named takes no others, unless the schema says so.
 //! In a file that a person wrote, an unknown field is a misspelt one.
 //!
-//! A text may stand for a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
+//! A text may represent a value that is not known yet (a reference of a workflow). Then the schemas are compared: that
 //! of the coming value against the expected one.
 
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ pub enum Stands<'a> {
     Itself,
     /// For a value of this schema, from this source.
     For(Schema<'a>),
-    /// For something of which nothing is known.
+    /// For something about which nothing is known.
     Anything,
 }
 
@@ -153,7 +153,7 @@ impl<'a> Schema<'a> {
         fixed
     }
 
-    /// The schema of a field of the described value; nothing if there is none.
+    /// The schema of a field of the described value; nothing if it does not exist.
     ///
     /// # Example
     /// See [`Schema`].
@@ -216,7 +216,7 @@ impl<'a> Schema<'a> {
         entries.unwrap_or_else(|| self.at(&ANYTHING))
     }
 
-    /// Whether a value of this schema can be one of another: the reason if it never can.
+    /// Whether a value of one schema can be one of another: the reason if it never can.
     ///
     /// # Example
     /// ```
@@ -244,8 +244,8 @@ impl<'a> Schema<'a> {
         !is_list || self.entries().fits(expected.entries())
     }
 
-    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` says which value a text stands
-    /// for.
+    /// Adds every fault of the part of `tree` at `field`, which is `value`. `stands` gives the value that a text
+    /// represents.
     ///
     /// # Example
     /// ```
@@ -368,7 +368,7 @@ impl<'a> Checking<'_, 'a> {
         }
     }
 
-    /// Faults of fields that no part of a schema knows.
+    /// Faults of fields that the schema does not have.
     fn unknown(&mut self, schema: Schema<'a>, field: &Field, entries: &Map<String, Value>) {
         let is_open = schema.together().iter().any(|part| match part.at.get("additionalProperties") {
             Some(Value::Bool(is_open)) => *is_open,

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::plan::{Plan, Setting};
 use super::{Manifest, ServiceRecord, apply};
 
-/// Where a node takes manifests.
+/// The path of the service that takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
 /// The services that a node runs by its manifests.
@@ -46,7 +46,7 @@ pub struct Manifests {
 }
 
 impl Manifests {
-    /// A node whose services keep their states below `folder`, on a machine with so many cores.
+    /// A node whose services keep their states below `folder`, on a machine with this many cores.
     ///
     /// # Example
     /// See [`Manifests`].
@@ -104,7 +104,7 @@ pub struct Apply {
     pub files: Vec<ManifestText>,
 }
 
-/// Claims the right to apply a manifest. Of the node itself.
+/// Claims the right to apply a manifest. The operation is the node's own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "claim", reply = Claimed)]
 struct Claim {}
@@ -117,7 +117,7 @@ struct Claimed {
     cores: usize,
 }
 
-/// Records the manifests applied now. Of the node itself.
+/// Records the manifests applied now. The operation is the node's own.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = ManifestState, verb = Update, name = "note")]
 struct Note {
@@ -140,7 +140,7 @@ impl Service for Manifests {
     }
 }
 
-/// Operations of the node itself are not for those who ask over its edge.
+/// Clients over the edge cannot call the node's own operations.
 fn of_the_node(call: &Call) -> Result<(), Fault> {
     match call.caller() {
         None => Ok(()),

@@ -72,7 +72,7 @@ impl std::fmt::Display for Field {
     }
 }
 
-/// A description as it was read: a value, and where each of its fields stands.
+/// A description as it was read: a value, and the position of each of its fields.
 ///
 /// # Example
 /// ```
@@ -115,7 +115,7 @@ impl Tree {
         Ok(Self { file: file.to_owned(), value, lines })
     }
 
-    /// A value that stands in no file, such as the body of a request: its faults have no line.
+    /// A value that is in no file, such as the body of a request: its faults have no line.
     ///
     /// # Example
     /// ```
@@ -154,7 +154,7 @@ impl Tree {
 }
 
 struct Reading<'a> {
-    /// Where each line begins, in bytes.
+    /// The first byte of each line.
     starts: Vec<usize>,
     /// The last byte that is no white space: an error at the end of the text is an error of its line.
     last: usize,

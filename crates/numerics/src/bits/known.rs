@@ -32,12 +32,12 @@ const SHRINK: f32 = 1.0 - 1.0 / (1u32 << 22) as f32;
 const UP: f64 = 1.0 + 1e-6;
 
 impl Known {
-    /// How many rows are known.
+    /// The number of rows that are known.
     pub fn rows(&self) -> usize {
         self.nearest.len()
     }
 
-    /// How many centres they are known of.
+    /// The number of centres that they are known of.
     pub fn clusters(&self) -> usize {
         self.clusters
     }
@@ -45,15 +45,15 @@ impl Known {
     /// The nearest centre of a row.
     ///
     /// # Panics
-    /// If `row` is not below [`Known::rows`].
+    /// Panics if `row` is not below [`Known::rows`].
     pub fn nearest(&self, row: usize) -> usize {
         self.nearest[row] as usize
     }
 
-    /// Takes over the bounds of another, of at least as many centres as that: of those behind its own nothing.
+    /// Takes over the bounds of another set for `clusters` centres, at least as many as it has. Later centres get none.
     ///
     /// # Panics
-    /// If there are to be fewer.
+    /// Panics if `clusters` is less than that.
     ///
     /// # Example
     /// ```
@@ -76,13 +76,13 @@ impl Known {
         rows.for_each(|(to, from)| to[..other.clusters].copy_from_slice(from));
     }
 
-    /// Knows of no row any more.
+    /// Forgets all rows.
     pub fn forget(&mut self) {
         self.nearest.clear();
         self.least.clear();
     }
 
-    /// Gets ready for so many rows and centres.
+    /// Gets ready for the given numbers of rows and centres.
     fn begin(&mut self, rows: usize, clusters: usize) {
         self.clusters = clusters;
         self.nearest.clear();
@@ -117,14 +117,14 @@ impl Known {
         self.next_near(row, 0, squared, &vec![1e-9; self.clusters]).is_some()
     }
 
-    /// How near each centre can be to a row.
+    /// The smallest possible distance of each centre to a row.
     #[inline(always)]
     fn bounds_mut(&mut self, row: usize) -> &mut [f32] {
         &mut self.least[row * self.clusters..][..self.clusters]
     }
 }
 
-/// How far each centre has moved since rows were known.
+/// The distance that each centre has moved since rows were known.
 #[derive(Clone, Debug, Default)]
 pub struct Moves {
     moves: Vec<f32>,
@@ -135,7 +135,7 @@ impl Moves {
     /// the unit `unit`. Centres that `before` does not have get 0.
     ///
     /// # Panics
-    /// If there are fewer than before.
+    /// Panics if there are fewer than before.
     ///
     /// # Example
     /// ```
@@ -158,12 +158,12 @@ impl Moves {
         self.moves.resize(after.len() / dimension, 0.0);
     }
 
-    /// How many centres.
+    /// The number of centres.
     pub fn len(&self) -> usize {
         self.moves.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
@@ -222,7 +222,7 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 /// little more than [`nearest_bit_sums`](super::nearest_bit_sums). No allocation once `scratch` and `known` have grown.
 ///
 /// # Panics
-/// If the shapes disagree, or there is no centre.
+/// Panics if the shapes disagree, or there is no centre.
 ///
 /// # Example
 /// ```

@@ -17,7 +17,7 @@ impl BitRows {
     /// Copies rows: `row(i)` gives the words of the i-th of `rows` rows and `weight(i)` its weight.
     ///
     /// # Panics
-    /// If there is no row or no bit, or a row has not `bits.div_ceil(64)` words or has a bit beyond the last.
+    /// Panics if there is no row or no bit, or a row has not `bits.div_ceil(64)` words or has a bit beyond the last.
     ///
     /// # Example
     /// ```
@@ -42,7 +42,7 @@ impl BitRows {
         Self { bits, words, set, most, weights: (0..rows).map(weight).collect() }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }
@@ -55,7 +55,7 @@ impl BitRows {
     /// The words of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`BitRows::rows`].
+    /// Panics if `index` is not below [`BitRows::rows`].
     pub fn row(&self, index: usize) -> &[u64] {
         let width = self.bits.div_ceil(64);
         &self.words[index * width..][..width]
@@ -64,7 +64,7 @@ impl BitRows {
     /// The weight of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`BitRows::rows`].
+    /// Panics if `index` is not below [`BitRows::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         self.weights[index]
     }
@@ -89,7 +89,7 @@ pub(super) const SLACK: usize = 64;
 /// overwritten.
 ///
 /// Handles eight at a time, whether they are there or not. A loop that ends with the bits of a word would be
-/// mispredicted at nearly every word, which costs more.
+/// mispredicted at nearly every word, which is slower.
 #[inline(always)]
 pub(super) fn places_of(words: &[u64], places: &mut [u32]) -> usize {
     let mut at = 0;

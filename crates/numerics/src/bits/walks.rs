@@ -2,7 +2,7 @@
 //!
 //! The lines of a thousand columns do not fit the first-level cache, and each row needs one in six of them. So columns
 //! are walked in blocks that fit it, for one line of centres at a time. All rows go through a block before the next
-//! begins. Where bits are so few that a walk would be over before it has begun, blocks are wider.
+//! begins. If bits are so few that a walk would be over before it has begun, blocks are wider.
 
 use std::ops::Range;
 
@@ -16,28 +16,28 @@ const WORDS: usize = 6;
 /// Set bits that a row is to have in a block, on average, before columns are divided. They are divided evenly, so that
 /// it has half as many at least.
 const BITS: usize = 32;
-/// Rows that are walked together: the lines of a block are fetched once for so many.
+/// Rows that are walked together: this many share one fetch of a block's lines.
 pub(super) const ROWS: usize = 128;
-/// Places are added up in so many sums at once, because one addition would have to wait for the one before.
+/// Places are added up in this many sums at once, because one addition would have to wait for the one before.
 const SUMS: usize = 4;
 
-/// Where the bits of some rows are set. Reused, so that loops allocate nothing.
+/// The positions of the set bits of some rows. Reused, so that loops allocate nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Walks {
     columns: usize,
     /// Columns of a block.
     width: usize,
     rows: usize,
-    /// For each block the places of each row within it. Behind a row's last are places of the column that is none, up
-    /// to a whole number of [`SUMS`].
+    /// For each block the places of each row within it. After a row's last position come positions of the padding
+    /// column, up to a whole number of [`SUMS`].
     places: Vec<u32>,
-    /// Where each row's places end, in the order of [`Walks::places`].
+    /// The end of each row's positions, in the order of [`Walks::places`].
     ends: Vec<usize>,
 }
 
 impl Walks {
-    /// Gets ready for rows of a leaf. How columns are divided is the leaf's, so that results do not depend on which of
-    /// its rows are walked together.
+    /// Gets ready for rows of a leaf. The leaf decides how columns are divided, so results do not depend on the rows
+    /// that are walked together.
     pub fn begin(&mut self, rows: &BitRows) {
         let words = rows.bits.div_ceil(64);
         let enough = (BITS * words * rows.rows()).div_ceil(rows.set.max(1));
@@ -130,7 +130,7 @@ impl Walks {
     }
 
     /// The value of one form for the `index`-th row: `constant` and the `terms` of its set bits. `terms` has one for
-    /// each column and one for the column that is none. The bits are those of [`Walks::add_up`].
+    /// each column and one for the padding column. The bits are those of [`Walks::add_up`].
     #[inline(always)]
     pub fn add_up_one<T: Real>(&self, index: usize, constant: T, terms: &[T]) -> T {
         let mut value = constant;
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::random::Stream;
 
-    /// Rows of `columns` bits, of which a part is set.
+    /// Rows of `columns` bits, a part of which is set.
     fn rows(count: usize, columns: usize, part: f64) -> BitRows {
         let stream = Stream::new(columns as u64, "walks");
         let width = columns.div_ceil(64);

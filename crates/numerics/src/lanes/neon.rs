@@ -245,7 +245,7 @@ macro_rules! operations {
     };
 }
 
-/// Has a line of the cache brought from memory.
+/// Prefetches a cache line.
 #[inline(always)]
 fn prefetch(address: *const u8) {
     // SAFETY: a hint, which reads nothing into the program and faults at no address.

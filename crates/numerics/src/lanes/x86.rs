@@ -1,14 +1,14 @@
 //! Lines in the vector registers of x86-64: the only file that names instructions.
 //!
-//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has asked
-//! the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for that
-//! reason.
+//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has
+//! checked the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for
+//! that reason.
 
 use std::arch::x86_64::*;
 
 use super::{F32Line, F64Line, Lanes, Registers};
 
-/// Runs instructions of the set that the type stands for.
+/// Runs instructions of the set that the type represents.
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which

@@ -9,7 +9,7 @@ pub(super) const BEYOND: usize = 2;
 #[derive(Clone, Debug)]
 pub struct SparseRows<T: Real> {
     pub(super) dimension: usize,
-    /// Where each row begins in the two that follow; behind the last, where they end.
+    /// The first index of each row in the next two; the last entry is the end.
     pub(super) starts: Vec<usize>,
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<T>,
@@ -26,7 +26,7 @@ impl<T: Real> SparseRows<T> {
     /// `length(i)` is its squared length from the origin, so divided; `weight(i)` is its weight.
     ///
     /// # Panics
-    /// If there is no row, a row has not as many values as columns, or a column beyond the last.
+    /// Panics if there is no row, a row has not as many values as columns, or a column beyond the last.
     ///
     /// # Example
     /// ```
@@ -65,12 +65,12 @@ impl<T: Real> SparseRows<T> {
         Self { dimension, starts, columns, values, lengths, weights, used, square }
     }
 
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.weights.len()
     }
 
-    /// How many columns.
+    /// The number of columns.
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -78,7 +78,7 @@ impl<T: Real> SparseRows<T> {
     /// The columns and values of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`SparseRows::rows`].
+    /// Panics if `index` is not below [`SparseRows::rows`].
     pub fn row(&self, index: usize) -> impl Iterator<Item = (usize, f64)> + Clone + '_ {
         let (columns, values) = self.entries(index);
         columns.iter().zip(values).map(|(column, value)| (*column as usize, value.to_f64()))
@@ -87,7 +87,7 @@ impl<T: Real> SparseRows<T> {
     /// The weight of a row.
     ///
     /// # Panics
-    /// If `index` is not below [`SparseRows::rows`].
+    /// Panics if `index` is not below [`SparseRows::rows`].
     pub fn weight(&self, index: usize) -> f64 {
         self.weights[index]
     }

@@ -3,7 +3,7 @@
 //! Required: equal lengths for [`all_gather`](Communicator::all_gather), any for
 //! [`all_gather_v`](Communicator::all_gather_v). Checked: equal lengths, where they are required. Algorithm: between
 //! threads an exchange that all read. Over messages every rank sends to every other, beginning with the rank after
-//! itself, so that no rank gets all messages at once. Result: all have everybody's values.
+//! itself, so that no rank gets all messages at once. Result: all ranks have the values of all.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -14,10 +14,10 @@ impl Communicator {
     /// on.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If `gathered` is not `size` times as long as `values`.
+    /// Panics if `gathered` is not `size` times as long as `values`.
     ///
     /// # Example
     /// ```
@@ -36,7 +36,7 @@ impl Communicator {
     /// Collects every rank's `values`, of any lengths, on all ranks: one `Vec` per rank, in order of rank.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
     ///
     /// # Example
     /// ```

@@ -30,7 +30,7 @@ impl Communicator {
     /// [`all_reduce_leaves`](Self::all_reduce_leaves).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -82,14 +82,14 @@ impl Communicator {
         Ok(())
     }
 
-    /// As [`all_reduce`](Self::all_reduce), for operations that work value by value. `combine` is called with parts of
-    /// the slices, of equal length and from the same position. Then the bits are the same, and of many values each rank
-    /// combines its share only.
+    /// Like [`all_reduce`](Self::all_reduce), for operations that work value by value. `combine` is called with parts
+    /// of the slices, of equal length and from the same position. Then the bits are the same, and of many values each
+    /// rank combines its share only.
     ///
     /// For many values and an operation such as a sum or a maximum this is the faster form; for few they are the same.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -171,10 +171,10 @@ impl Communicator {
     /// with this length has been made.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
+    /// Panics if the ranks' leaves are not contiguous or do not begin at 0: on at least one rank.
     pub async fn all_reduce_leaves(
         &mut self,
         leaves: Range<usize>,
@@ -251,8 +251,8 @@ impl Communicator {
     }
 }
 
-/// Folds one share of everybody's values, in order of rank. `None` stands for this rank, whose values are in `own`,
-/// where the result comes.
+/// Folds one share of all ranks' values, in order of rank. `None` means this rank, whose values are in `own`, where the
+/// result goes.
 fn fold_shares<T: Plain>(own: &mut [T], shares: &[Option<Cow<'_, [T]>>], combine: &dyn Fn(&mut [T], &[T])) {
     let (mut mine, mut memory) = (Vec::new(), Vec::new());
     for (tile, result) in own.chunks_mut(TILE).enumerate() {

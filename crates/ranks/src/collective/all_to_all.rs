@@ -14,10 +14,10 @@ impl Communicator {
     /// transposes a matrix of parts, of which each rank has a row.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If the lengths of `values` and `received` differ or cannot be divided by the number of ranks.
+    /// Panics if the lengths of `values` and `received` differ or cannot be divided by the number of ranks.
     ///
     /// # Example
     /// ```
@@ -62,10 +62,10 @@ impl Communicator {
     /// Sends `parts[r]`, of any length, to each rank r and gives the parts of all for this one, in order of rank.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
     ///
     /// # Panics
-    /// If there is not one part for each rank.
+    /// Panics if there is not one part for each rank.
     ///
     /// # Example
     /// ```

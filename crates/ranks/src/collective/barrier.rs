@@ -1,8 +1,8 @@
 //! Barrier.
 //!
 //! Required: nothing. Checked: that all ranks call it. Algorithm: between threads an empty exchange. Over messages
-//! dissemination: in step k each rank sends to the one 2^k further and hears from the one 2^k before. Result: all have
-//! arrived.
+//! dissemination: in step k each rank sends to the rank 2^k further and receives from the rank 2^k before. Result: all
+//! have arrived.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -11,7 +11,7 @@ impl Communicator {
     /// Waits until all ranks have called it.
     ///
     /// # Errors
-    /// [`Error::RankLeft`], [`Error::Mismatch`].
+    /// Returns [`Error::RankLeft`] or [`Error::Mismatch`].
     ///
     /// # Example
     /// ```

@@ -1,9 +1,9 @@
 //! Exchange with neighbours.
 //!
-//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by who takes a message; for
-//! [`exchange`](Communicator::exchange), that it fits. Algorithm: a message to each neighbour, then one from each, so
-//! that all crossings go on at once. Two shifts would be slower, because the second waits for the first. Between
-//! threads the messages go over lanes (`neighbours.rs`). Result: each has its neighbours' values.
+//! Required: both of two neighbours name each other, on one line or grid. Checked: that, by the receiver of a message;
+//! for [`exchange`](Communicator::exchange), that it fits. Algorithm: a message to each neighbour, then one from each,
+//! so that all exchanges overlap. Two shifts would be slower, because the second waits for the first. Between threads
+//! the messages go over lanes (`neighbours.rs`). Result: each has its neighbours' values.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
@@ -15,12 +15,12 @@ use crate::topology::{Boundary, Grid};
 impl Communicator {
     /// Exchanges values with both neighbours on a line or a ring. `to_lower` goes to the rank below and `to_upper` to
     /// the rank above; their values for this rank overwrite `from_lower` and `from_upper`. Beyond an open end there is
-    /// nobody, and the buffer for it is left as it was.
+    /// no rank, and the buffer for it does not change.
     ///
     /// The same as a [`shift`](Self::shift) by 1 and one by -1 on a ring, in one crossing instead of two.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
+    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Truncated`] if its values have another length;
     /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
@@ -129,11 +129,11 @@ impl Communicator {
     /// `result[d]` comes from direction d; `None` beyond an open boundary.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
+    /// Returns [`Error::RankLeft`] if a neighbour has ended; [`Error::Mismatch`] if ranks make different calls;
     /// [`Error::Transport`].
     ///
     /// # Panics
-    /// If the grid has another number of ranks, or `outgoing` not one entry for each direction.
+    /// Panics if the grid has another number of ranks, or `outgoing` not one entry for each direction.
     ///
     /// # Example
     /// ```

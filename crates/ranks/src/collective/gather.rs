@@ -1,8 +1,8 @@
 //! Gather.
 //!
 //! Required: the root; lengths may differ. Checked: that all name the same root. Algorithm: between threads an exchange
-//! in which all deposit and the root copies; over messages all send to the root. Result: the root has everybody's
-//! values.
+//! in which all deposit and the root copies; over messages all send to the root. Result: the root has the values of all
+//! ranks.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -12,10 +12,10 @@ impl Communicator {
     /// Collects every rank's `values` at rank `root`: there, one `Vec` per rank, in order of rank; elsewhere nothing.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`.
+    /// Panics if there is no rank `root`.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! Messages over lanes between threads: shifts, exchanges, and calls in one direction are made of them.
 //!
-//! A call is a [`Talk`]: it begins, tells, hears and finishes. One that is dropped before it has finished is given up,
-//! and its late messages are thrown away.
+//! A call is a [`Talk`]: it begins, sends, receives and finishes. One that is dropped before it has finished is given
+//! up, and its late messages are thrown away.
 
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -23,22 +23,22 @@ pub(crate) struct Talk<'a> {
     _noting: Option<OpenSpan>,
 }
 
-/// Up to so many bytes that a root sends or hears in all, a call goes in one direction over lanes. Longer messages are
-/// better read where they were written.
+/// Up to this many bytes that a root sends or receives in all, a call goes in one direction over lanes. Longer messages
+/// are better read where they were written.
 const ONE_WAY_BYTES: usize = 4096;
 
 /// Bytes from which on a message is lent.
 const LENT_BYTES: usize = if cfg!(any(loom, shuttle)) { 64 } else { 1 << 15 };
 
 impl Communicator {
-    /// Whether a call between a root and all others, with so many bytes, goes in one direction. It does where every
+    /// Whether a call between a root and all others, with this many bytes, goes in one direction. It does where every
     /// rank has a core, so that it may run ahead of the others. All say the same, or differ in their calls.
     pub(crate) fn goes_one_way(&self, bytes: usize) -> bool {
         let others = self.size() - 1;
         !self.settings.is_checked && self.shared().folds_alone() && bytes.saturating_mul(others) <= ONE_WAY_BYTES
     }
 
-    /// Whether messages of so many bytes are swapped: lent first, where ranks spin.
+    /// Whether messages of this many bytes are swapped: lent first, where ranks spin.
     pub(crate) fn lends(&self, bytes: usize) -> bool {
         bytes >= LENT_BYTES && self.shared().folds_alone()
     }
@@ -71,13 +71,13 @@ impl Talk<'_> {
         self.endpoint().owe(from);
     }
 
-    /// Sends a message made of these parts; waits for nobody.
+    /// Sends a message made of these parts; it does not wait.
     pub(crate) fn tell(&mut self, to: usize, parts: &[&[u8]]) {
         self.endpoint().tell(to, parts);
     }
 
-    /// Waits until the next message to a rank finds room, so that this rank is not ahead of that one without bound. If
-    /// that is given up, the message was sent all the same.
+    /// Waits until the next message to a rank finds room, so that this rank does not get ahead of the other without
+    /// bound. If that is given up, the message was sent all the same.
     pub(crate) async fn make_room(&mut self, to: usize) -> Result<(), Error> {
         self.wait(&mut (), |_| to, |endpoint, _, context| endpoint.poll_room(to, context)).await
     }
@@ -92,7 +92,7 @@ impl Talk<'_> {
         self.wait(&mut read, |_| from, |endpoint, read, context| endpoint.poll_hear(from, besides, context, read)).await
     }
 
-    /// Tells and hears much, copied once where ranks spin.
+    /// Sends and receives much, copied once where ranks spin.
     pub(crate) async fn swap(&mut self, mut swap: Swap<'_>) -> Result<(), Error> {
         self.wait(&mut swap, |swap| swap.awaited(), |endpoint, swap, context| endpoint.poll_swap(swap, context)).await
     }
@@ -121,7 +121,7 @@ impl Talk<'_> {
         done.map_err(|trouble| self.communicator.troubled(call, trouble))
     }
 
-    /// As [`hear`](Self::hear), into memory that the message should fill.
+    /// Like [`hear`](Self::hear), into memory that the message should fill.
     pub(crate) async fn hear_exactly(&mut self, from: usize, besides: Besides, memory: &mut [u8]) -> Result<(), Error> {
         let (mut sent, room) = (0, memory.len());
         self.hear(from, besides, |parts| sent = copy(parts, memory)).await?;

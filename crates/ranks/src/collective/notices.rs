@@ -1,26 +1,26 @@
-//! Messages between ranks that wait in a collective over messages, so that different calls are found and nobody waits
+//! Messages between ranks that wait in a collective over messages, so that different calls are found and no rank waits
 //! for ever.
 //!
-//! Each message says which call it belongs to, and who takes it compares. That does not find ranks that wait for each
+//! Each message says which call it belongs to, and its receiver compares. Notices do not find ranks that wait for each
 //! other in different calls in which both would receive first. It neither finds a rank that waits for one that has
 //! passed the call without sending. So a rank that has waited for a moment without success sends a *notice* to the
-//! other: in which call it waits. A waiting rank hears notices too:
+//! other: in which call it waits. A waiting rank receives notices too:
 //!
 //! | the notice is of | then |
 //! | --- | --- |
-//! | the same call, made alike | nothing: the message was sent, or will be |
+//! | the same call, made in the same way | nothing: the message was sent, or will be |
 //! | the same call, made otherwise | the two disagree |
-//! | a later call | it is kept until this rank comes to that call |
-//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is on its way |
+//! | a later call | it is kept until this rank reaches that call |
+//! | an earlier call, of which this rank knows how it made it | they disagree, or the message is being sent |
 //! | an earlier call, long ago | the answer is a *marker*, sent as a message of that call: if it is taken in its place, nothing was sent before |
 //!
-//! A rank that finds a disagreement tells all, and waiting ranks hear that. So of ranks that wait for each other one
+//! A rank that finds a disagreement tells all, and waiting ranks receive that. So of ranks that wait for each other one
 //! always finds out. Take the earliest call in which a rank waits. The rank that it waits for has passed that call, or
-//! is in it. Then it made the call otherwise, or waits itself for another; and ranks that agree do not wait for each
-//! other in a circle. This does not find a rank that waits for a message of the program
-//! ([`Communicator::receive`]) that nobody sends. For that there is patience.
+//! is in it. Then it made the call differently, or waits itself for another; and ranks that agree do not wait for each
+//! other in a circle. Notices do not detect a rank that waits for a message of the program ([`Communicator::receive`])
+//! that no rank sends. The patience setting covers that.
 //!
-//! Where a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
+//! If a wait is short, no notice is sent: a collective of ranks that are all there costs nothing more.
 
 use lehr_sync::Mutex;
 
@@ -44,7 +44,7 @@ const WAITING: u32 = 0;
 /// Tag of a notice: two ranks disagree.
 const DISAGREED: u32 = 1;
 
-/// How a rank made a call: its tag (the call, and how many there were before) and the number that must be equal.
+/// A rank's call: its tag (the call, and the number of calls before) and the number that must be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
     pub(crate) tag: u32,
@@ -52,12 +52,12 @@ pub(crate) struct Signature {
 }
 
 impl Signature {
-    /// The content of a message after which something was asked for that was not sent.
+    /// Whether this is the content of a notice that requests a missing message.
     pub(crate) fn is_marker(self) -> bool {
         self.tag >> COUNT_BITS == Call::Unknown as u32
     }
 
-    /// How many calls later than `other` this one is.
+    /// The number of calls by which this one is later than `other`.
     pub(crate) fn after(self, other: Self) -> i32 {
         let unused = u32::BITS - COUNT_BITS;
         (self.tag.wrapping_sub(other.tag) << unused).cast_signed() >> unused
@@ -74,7 +74,7 @@ pub(crate) struct Calls {
     begun: u32,
     /// The last of them, by their number.
     last: [Option<Signature>; REMEMBERED],
-    /// Calls that others, by the world's numbers, wait in, and that this rank has not come to.
+    /// Calls that others, by the world's numbers, wait in, and that  has not reached.
     early: Mutex<Vec<(usize, Signature)>>,
 }
 
@@ -88,7 +88,7 @@ impl Calls {
         signature
     }
 
-    /// Somebody who waits in this call and has made it otherwise.
+    /// A rank that waits in this call and has made it differently.
     fn dissenter(&self, own: Signature) -> Option<(usize, Signature)> {
         let mut early = self.early.lock();
         early.retain(|(_, theirs)| theirs.after(own) >= 0);

@@ -1,12 +1,12 @@
-//! How far a rank may be ahead of another in calls in one direction, over messages.
+//! The number of calls in one direction by which a rank may be ahead of another, over messages.
 //!
-//! A root that only sends, and a rank that only sends to the root, wait for nobody. Messages that they have sent and
-//! nobody has taken fill caches, and then memory. So both sides of such a message count. The receiver sends a *credit*,
-//! an empty message, for every so many messages that it has heard. The sender waits when two credits are due. A credit
-//! for sixteen short messages costs little, and who is not ahead never waits for one.
+//! A root that only sends, and a rank that only sends to the root, do not wait. Messages that they have sent and no
+//! rank has taken fill caches, and then memory. So both sides of such a message count. The receiver sends a *credit*,
+//! an empty message, after a fixed number of received messages. The sender waits when two credits are due. A credit for
+//! sixteen short messages costs little, and a rank that is not ahead never waits for one.
 //!
-//! Both count alike, from the lengths alone, so that nothing needs to be said about the use of a credit. Long messages
-//! count more.
+//! Both count equally, from the lengths alone, so that nothing needs to be said about the use of a credit. Long
+//! messages count more.
 
 use lehr_sync::{AtomicUsize, Ordering};
 
@@ -32,7 +32,7 @@ struct Other {
     heard: AtomicUsize,
 }
 
-/// Counts a message; says whether a credit is full.
+/// Counts a message; returns whether a credit is full.
 fn count(counter: &AtomicUsize, length: usize) -> bool {
     // Relaxed: one task at a time, here and in all that follows.
     let counted = counter.load(Ordering::Relaxed) + 1 + length / BYTES;
@@ -54,7 +54,7 @@ impl Pace {
         }
     }
 
-    /// Whether this rank must wait for a credit of a rank before it goes on.
+    /// Whether this rank must wait for a credit of a rank before it continues.
     pub(super) fn is_ahead(&self, of: usize) -> bool {
         self.0[of].due.load(Ordering::Relaxed) >= DUE // one task at a time
     }
@@ -64,7 +64,7 @@ impl Pace {
         self.0[from].due.fetch_sub(1, Ordering::Relaxed); // one task at a time
     }
 
-    /// Counts a message of a rank; says whether to give it a credit.
+    /// Counts a message of a rank; returns whether to give it a credit.
     pub(super) fn note_heard(&self, from: usize, length: usize) -> bool {
         count(&self.0[from].heard, length)
     }

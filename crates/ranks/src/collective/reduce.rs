@@ -1,9 +1,9 @@
 //! Reduce.
 //!
-//! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as
-//! all-reduce, but only the root reads the result. Where every rank has a core and there are few bytes, each sends a
+//! Required: the root, and values of one length. Checked: both, by comparison. Algorithm between threads: as
+//! all-reduce, but only the root reads the result. If every rank has a core and there are few bytes, each sends a
 //! message to the root, and all except the root move on. Over messages: rank 0, where the tree has its root, passes it
-//! on. Result: the root has the combination of everybody's values.
+//! on. Result: the root has the combination of all ranks' values.
 
 use std::borrow::Cow;
 
@@ -19,14 +19,14 @@ impl Communicator {
     /// Overwrites the root's `values` with the combination of all ranks' values: one fixed tree over rank numbers, left
     /// before right. On the other ranks they are left as they were.
     ///
-    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and go on, before the root has come:
-    /// by some calls, not without bound.
+    /// The same bits as [`all_reduce`](Self::all_reduce). The others may be done, and continue, before the root has
+    /// arrived: by some calls, not without bound.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths or the roots differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`.
+    /// Panics if there is no rank `root`.
     ///
     /// # Example
     /// ```
@@ -90,7 +90,7 @@ impl Communicator {
         Ok(())
     }
 
-    /// Each rank but the root sends its values there, and goes on.
+    /// Each rank but the root sends its values there, and continues.
     async fn reduce_one_way<T: Plain + Default>(
         &mut self,
         root: usize,

@@ -2,7 +2,7 @@
 //!
 //! Required: values of one length on all ranks, an equal part for each. Checked: the lengths, by comparing them.
 //! Algorithm: an all-to-all of the parts; each rank folds its own, so that the work is spread too. Result: each has its
-//! part of the combination of everybody's values.
+//! part of the combination of all ranks' values.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -17,10 +17,10 @@ impl Communicator {
     /// [`all_reduce`](Self::all_reduce).
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If `values` is not `size` times as long as `part`.
+    /// Panics if `values` is not `size` times as long as `part`.
     ///
     /// # Example
     /// ```

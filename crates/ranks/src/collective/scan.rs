@@ -1,9 +1,9 @@
 //! Scans: running combinations over the ranks, with this rank's values and without.
 //!
-//! Required: values of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
-//! which each folds those before it. Over messages: the steps of an all-reduce, in which each rank keeps the covers of
-//! the ranks before it. That is the tree of all other reductions, so that the last rank's scan has the bits of the
-//! all-reduce. Result: each has the combination of the values of the ranks before it.
+//! Required: values of one length. Checked: the lengths, by comparison. Algorithm between threads: an exchange in which
+//! each folds those before it. Over messages: the steps of an all-reduce, in which each rank keeps the covers of the
+//! ranks before it. This is the tree of all other reductions, so the last rank's scan has the bits of the all-reduce.
+//! Result: each has the combination of the values of the ranks before it.
 
 use crate::communicator::{Call, Communicator};
 use crate::error::Error;
@@ -15,7 +15,7 @@ impl Communicator {
     /// left before right.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the lengths differ; [`Error::RankLeft`].
     ///
     /// # Example
     /// ```
@@ -36,10 +36,10 @@ impl Communicator {
     }
 
     /// Overwrites `values` with the combination of the values of ranks 0 to the one before this one; rank 0 keeps its
-    /// own. Otherwise as [`scan`](Self::scan).
+    /// own. Otherwise like [`scan`](Self::scan).
     ///
     /// # Errors
-    /// As for [`scan`](Self::scan).
+    /// The same as for [`scan`](Self::scan).
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! Scatter.
 //!
 //! Required: the root, and on all ranks the same number of values for [`scatter`](Communicator::scatter), any for
-//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparing them. Algorithm: between threads an exchange in
+//! [`scatter_v`](Communicator::scatter_v). Checked: both, by comparison. Algorithm: between threads an exchange in
 //! which the root deposits everything and each copies its part; over messages the root sends each its part. Result:
 //! each has its part.
 
@@ -12,13 +12,14 @@ use crate::message::{self, Plain};
 
 impl Communicator {
     /// Deals the root's `values` to the ranks, each as many as `part` has, in order of rank. On other ranks `values` is
-    /// not looked at.
+    /// ignored.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots or have parts of different lengths;
+    /// [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`; at the root, if `values` is not `size` times as long as `part`.
+    /// Panics if there is no rank `root`; at the root, if `values` is not `size` times as long as `part`.
     ///
     /// # Example
     /// ```
@@ -66,14 +67,14 @@ impl Communicator {
         Ok(())
     }
 
-    /// Deals the root's `parts`, of any lengths, to the ranks and gives each its own. On other ranks `parts` is not
-    /// looked at.
+    /// Deals the root's `parts`, of any lengths, to the ranks and gives each its own. On other ranks `parts` is
+    /// ignored.
     ///
     /// # Errors
-    /// [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
+    /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].
     ///
     /// # Panics
-    /// If there is no rank `root`; at the root, if there is not one part for each rank.
+    /// Panics if there is no rank `root`; at the root, if there is not one part for each rank.
     ///
     /// # Example
     /// ```

@@ -1,8 +1,8 @@
 //! Shift.
 //!
 //! Required: values of one length on all ranks, and one displacement. Checked: that a message fits, and the
-//! displacement, by who takes a message. Algorithm: a message to the rank ahead and one from the rank behind; between
-//! threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
+//! displacement, by the receiver of a message. Algorithm: a message to the rank ahead and one from the rank behind;
+//! between threads over lanes (`neighbours.rs`). Result: each has the values of the rank behind it.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits};
 use crate::communicator::{Call, Communicator};
@@ -15,8 +15,8 @@ impl Communicator {
     /// `received` with those of the rank as far behind.
     ///
     /// # Errors
-    /// [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another length;
-    /// [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
+    /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another
+    /// length; [`Error::Mismatch`] if ranks make different calls; [`Error::Transport`].
     ///
     /// # Example
     /// ```

@@ -4,7 +4,7 @@
 //! The label's tag holds the call and the number of earlier collectives of the communicator. The first eight bytes hold
 //! the number that must be the same on all ranks (a root, a length). Messages of one rank come in the order of its
 //! collectives. So the first message of the collective context that comes from a rank must belong to the present call.
-//! If it does not, the two ranks disagree. A rank that waits long tells so (`notices.rs`), so that ranks in different
+//! If it does not, the two ranks disagree. A rank that waits long says so (`notices.rs`), so that ranks in different
 //! calls do not wait for each other for ever.
 //!
 //! A collective that fails or is given up stops the communicator, because sent messages cannot be called back.
@@ -28,7 +28,7 @@ use crate::trace::Activity;
 /// Bytes that a broadcast passes on at a time.
 const PIECE: usize = 1 << 17;
 
-/// On a fabric that polls, a rank tells the one that it waits for after so many polls without success.
+/// On a fabric that polls, a rank notifies the one that it waits for after this many polls without success.
 const POLLS: u32 = 8;
 
 /// Words of values that are received into memory at hand.
@@ -41,7 +41,7 @@ const LEVEL_BITS: u32 = 6;
 pub(crate) struct Steps<'a> {
     communicator: &'a Communicator,
     call: Call,
-    /// How this rank makes it.
+    /// The signature of this rank's call.
     own: Signature,
 }
 
@@ -190,7 +190,7 @@ impl Steps<'_> {
         Err(self.communicator.disagree(self.own, source, theirs))
     }
 
-    /// Waits for a message of a rank, or for a notice. If that takes long, tells the rank.
+    /// Waits for a message of a rank, or for a notice. If that takes long, notifies the rank.
     async fn told<R>(
         &self,
         from: usize,
@@ -212,7 +212,7 @@ impl Steps<'_> {
         communicator.patiently(waiting, &Wanted { source: Some(from), tag: None }, call.name()).await
     }
 
-    /// After a message in one direction: waits, if this rank is ahead of that one by too much.
+    /// After a message in one direction: waits, if this rank is too far ahead of the other.
     pub(crate) async fn keep_pace(&self, to: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         pace.note_sent(to, length);
@@ -235,7 +235,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// After such a message was heard: lets its sender go on.
+    /// After such a message was heard: lets its sender continue.
     pub(crate) fn let_go_on(&self, from: usize, length: usize) -> Result<(), Error> {
         let Communicator { fabric, group, pace, .. } = self.communicator;
         if pace.note_heard(from, length) {
@@ -322,7 +322,7 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Combines everybody's values at rank 0, where they are given back; of a power of two of ranks. As
+    /// Combines all ranks' values at rank 0, and returns them there; of a power of two of ranks. Like
     /// [`reduce`](Self::reduce), but with one partial for each rank.
     pub(crate) async fn combine<T: Plain>(
         &self,
@@ -345,8 +345,8 @@ impl Steps<'_> {
         Ok(Some(own.into_owned()))
     }
 
-    /// Gives everybody the root's bytes: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
-    /// passed on while the next is on its way.
+    /// Sends the root's bytes to all ranks: a binomial tree, log₂ size steps. Many bytes go in pieces, each of which is
+    /// passed on while the next is being sent.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
@@ -379,8 +379,8 @@ impl Steps<'_> {
     }
 
     /// Folds all ranks' covers into that of rank 0, along a binomial tree. In step k each remaining rank takes the
-    /// cover of the one 2^k further, whose ranks follow its own. The root of the tree is the same whatever the number
-    /// of ranks.
+    /// cover of the one 2^k further, whose ranks follow its own. The root of the tree is the same for any number of
+    /// ranks.
     pub(crate) async fn reduce<T: Plain + Default>(
         &self,
         own: &mut Fold<T>,
@@ -405,8 +405,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// Folds everybody's covers on all ranks, in as many steps as the number of ranks has doublings. In step k each
-    /// block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
+    /// Folds the covers of all ranks on each rank, in as many steps as the number of ranks has doublings. In step k
+    /// each block of 2^k ranks has one cover, which all of its ranks hold, and meets the block beside it. Each rank
     /// exchanges covers with its partner there. If the upper block has fewer ranks, some ranks of the lower one have no
     /// partner. They get the cover from one that has, along a binomial tree.
     ///

@@ -1,9 +1,9 @@
 //! The reduction tree as several workers climb it together.
 //!
-//! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, whatever
-//! the size of a group. A worker that finishes a group climbs the tree. At each parent the first of the two to come
-//! stops, and the second combines both and climbs on. So there is no serial pass over all groups at the end, and memory
-//! is one partial per group. The tree is that of `reduction.rs`, and so are all bits.
+//! Leaves are handed out in *groups*: complete nodes of one level. So a group's partial is a node of the tree, for any
+//! size of a group. A worker that finishes a group climbs the tree. At each parent the first of the two to come stops,
+//! and the second combines both and climbs on. So there is no serial pass over all groups at the end, and memory is one
+//! partial per group. The tree is that of `reduction.rs`, and so are all bits.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Mutex, Ordering};
@@ -11,7 +11,7 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// Groups per worker: so many that the last to finish is late by a fraction of a per cent, so few that they cost
+/// Groups per worker: enough that the last to finish is late by a fraction of a per cent, and few enough that they cost
 /// nothing.
 const GROUPS_PER_WORKER: usize = 64;
 
@@ -23,7 +23,7 @@ pub(super) struct Groups {
     /// By group: its partial, and while it climbs, that of the node it has become the first group of. Used only by the
     /// worker that runs the group, or that `turnstiles` gave it to.
     cells: Box<[CachePadded<Mutex<Fold>>]>,
-    /// By inner node: 0, or 1 after the first of its two children has come. The second puts it back to 0.
+    /// By inner node: 0, or 1 after the first of its two children has arrived. The second puts it back to 0.
     turnstiles: Box<[AtomicUsize]>,
     /// By level above that of groups: where its turnstiles begin.
     offsets: Box<[usize]>,
@@ -51,7 +51,7 @@ impl Groups {
         }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
     }

@@ -13,7 +13,7 @@ pub trait Processes: fmt::Debug + Sync {
     /// This process's number, from 0.
     fn process(&self) -> usize;
 
-    /// How many processes there are.
+    /// The number of processes.
     fn processes(&self) -> usize;
 
     /// This process's number among those of the job on its machine, from 0, and how many they are. Their workers wait
@@ -24,18 +24,18 @@ pub trait Processes: fmt::Debug + Sync {
     /// worker to itself.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
+    /// Returns [`Error::Invalid`] if there are too many ranks; [`Error::Transport`].
     fn begin(&self, ranks: usize, may_spin: bool) -> Result<Vec<Communicator>, Error>;
 
-    /// Ends a run, after its communicators are gone. Reports to the other processes how it ended here, and returns the
-    /// failure, if there is one, on which all agree. Waits for the others.
+    /// Ends a run, after its communicators have been dropped. Reports to the other processes how it ended here, and
+    /// returns the failure, if there is one, on which all agree. Waits for the others.
     ///
     /// # Errors
-    /// [`Error::Transport`].
+    /// Returns [`Error::Transport`].
     fn end(&self, own: Option<Outcome>) -> Result<Option<Outcome>, Error>;
 }
 
-/// How a run failed in one process.
+/// The failure of a run in one process.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome {
     /// Whether it failed by a panic, of which other failures may be a consequence.

@@ -5,8 +5,8 @@ use std::fmt;
 use crossbeam_utils::CachePadded;
 use lehr_sync::Mutex;
 
-/// One cell per leaf, for the worker that runs that leaf. Since a leaf is run by one at a time, a cell is never
-/// contended; each lies on cache lines of its own.
+/// One cell per leaf, for the worker that runs that leaf. Since one worker at a time runs a leaf, a cell is never
+/// contended; each has its own cache lines.
 ///
 /// # Example
 /// ```
@@ -31,22 +31,22 @@ impl<T> LeafCells<T> {
         Self { cells: (0..leaves).map(fill).map(Mutex::new).map(CachePadded::new).collect() }
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.cells.is_empty()
     }
 
-    /// Gives `change` the cell of a leaf. Waits if somebody else is at it, which no engine lets happen within a round.
+    /// Gives `change` the cell of a leaf. Waits if another worker uses it, which no engine lets happen within a round.
     ///
     /// Cost: one uncontended lock. Do not call it again for the same leaf inside `change`.
     ///
     /// # Panics
-    /// If there is no such leaf.
+    /// Panics if there is no such leaf.
     pub fn with<R>(&self, leaf: usize, change: impl FnOnce(&mut T) -> R) -> R {
         change(&mut self.cells[leaf].lock())
     }

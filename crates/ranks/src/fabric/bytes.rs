@@ -30,9 +30,9 @@ struct Rank {
 /// The frames that were sent to a rank and not yet decoded.
 struct Stream {
     bytes: Vec<u8>,
-    /// How many frames each rank has written.
+    /// The number of frames that each rank has written.
     written: Vec<u64>,
-    /// How many frames of each rank were read.
+    /// The number of frames of each rank that were read.
     read: Vec<u64>,
 }
 
@@ -60,7 +60,7 @@ impl Endpoint {
         self.ranks[to].inbox.ring();
     }
 
-    /// Decodes the bytes that have come.
+    /// Decodes the bytes that have arrived.
     fn drain(&self) -> Result<(), Error> {
         let Rank { stream, inbox } = &self.ranks[self.rank];
         let mut stream = stream.lock();

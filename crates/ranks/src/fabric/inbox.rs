@@ -1,4 +1,4 @@
-//! One rank's messages that have come and not been taken, and who waits for more: the matching, for every fabric that
+//! One rank's messages that have arrived and not been received, and its waiters: the matching, for every fabric that
 //! can only move messages.
 //!
 //! A fabric [`deliver`](Inbox::deliver)s messages, in the order in which each source sent it, and passes receives on. A
@@ -6,8 +6,8 @@
 //! receive with a lower number matches that too. So receives match in the order of their first polls, as MPI requires
 //! of posted receives. A pending receive reserves no message.
 //!
-//! A search walks over the messages of other contexts and tags that wait: programs that let thousands of messages lie
-//! pay for it.
+//! A search walks over the waiting messages of other contexts and tags: programs that leave thousands of messages
+//! waiting pay for it.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
@@ -26,7 +26,7 @@ pub struct Inbox {
     /// Messages and waiting receives, as they were when the lock was last given back.
     messages: AtomicUsize,
     waiting: AtomicUsize,
-    /// Messages and ends that have come.
+    /// Messages and ends that have arrived.
     news: AtomicUsize,
 }
 
@@ -46,7 +46,7 @@ struct State {
 struct Waiting {
     number: u64,
     pattern: Pattern,
-    /// Whether it will take the message. A probe leaves it, so that nobody waits behind it.
+    /// Whether it will take the message. A probe leaves it, so that no other receive waits behind it.
     takes: bool,
     waker: Waker,
 }
@@ -71,12 +71,12 @@ impl Inbox {
         }
     }
 
-    /// Adds a message that has come.
+    /// Adds a message that has arrived.
     pub fn deliver(&self, message: Message) {
         self.put(message).into_iter().for_each(Waker::wake);
     }
 
-    /// Adds a message that has come, and gives back whom to wake.
+    /// Adds a message that has arrived, and returns the waiter to wake.
     pub(crate) fn put(&self, message: Message) -> Vec<Waker> {
         let mut state = self.state.lock();
         let wakers = state.wakers(|waiting| waiting.pattern.matches(message.source, message.label));
@@ -86,7 +86,7 @@ impl Inbox {
         wakers
     }
 
-    /// Whether there was neither a message nor anybody waiting, at some time since the caller last knew.
+    /// Whether there was neither a message nor a waiter, at some time since the caller last knew.
     pub fn is_idle(&self) -> bool {
         // Relaxed: whoever relies on it holds a lock under which messages are put here and waiting begins.
         self.is_empty() && !self.has_waiting()
@@ -110,7 +110,7 @@ impl Inbox {
         self.news.store(self.news.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Whether there was anybody waiting.
+    /// Whether there was a waiter.
     pub(crate) fn has_waiting(&self) -> bool {
         // Relaxed: as in `is_idle`.
         self.waiting.load(Ordering::Relaxed) != 0
@@ -122,7 +122,7 @@ impl Inbox {
         self.waiting.store(state.waiting.len(), Ordering::Relaxed);
     }
 
-    /// Notes that a rank has ended, failed because of `culprit` or, if there is none, in order. The first note counts.
+    /// Notes that a rank has ended: failed because of `culprit`, or in order if there is none. The first note counts.
     pub fn end(&self, rank: usize, culprit: Option<usize>) {
         let mut state = self.state.lock();
         if state.ended.iter().all(|ended| ended.rank != rank) {
@@ -134,7 +134,7 @@ impl Inbox {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Wakes those who wait, to ask again: for a fabric whose messages lie elsewhere.
+    /// Wakes the waiters, to ask again: for a fabric whose messages are elsewhere.
     pub fn ring(&self) {
         let wakers = self.state.lock().wakers(|_| true);
         wakers.into_iter().for_each(Waker::wake);
@@ -143,7 +143,7 @@ impl Inbox {
     /// The result of [`Fabric::poll_receive`](super::Fabric::poll_receive) for the messages here.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn poll_receive(
         &self,
         pattern: &Pattern,
@@ -170,7 +170,7 @@ impl Inbox {
     /// The result of [`Fabric::poll_probe`](super::Fabric::poll_probe) for the messages here.
     ///
     /// # Errors
-    /// As there.
+    /// The same as there.
     pub fn poll_probe(
         &self,
         pattern: &Pattern,
@@ -229,7 +229,7 @@ impl Inbox {
 }
 
 impl State {
-    /// The earliest message that matches and that nobody with a lower number would take.
+    /// The earliest message that matches and that no waiter with a lower number would take.
     fn find(&self, pattern: &Pattern, number: u64) -> Option<usize> {
         let before =
             || self.waiting.iter().take_while(|waiting| waiting.number < number).filter(|waiting| waiting.takes);

@@ -2,8 +2,8 @@
 //! receiver, and the receiver listens at its port.
 //!
 //! A port does not match sources and tags (paper 001 finds that CCR would need a port for each pair of ranks). So the
-//! listener puts the messages that it hears into an [`Inbox`]. The listener is a future that belongs to no task. A rank
-//! that waits for a message polls it, and a message that it hears wakes those who wait in the inbox.
+//! listener puts the messages that it receives into an [`Inbox`]. The listener is a future that belongs to no task. A
+//! rank that waits for a message polls it, and a received message wakes those that wait in the inbox.
 
 use std::borrow::Cow;
 use std::pin::Pin;
@@ -38,7 +38,7 @@ pub struct Endpoint {
     culprit: Mutex<Option<usize>>,
 }
 
-/// An inbox whose waiters are woken when the listener has something to hear.
+/// An inbox whose waiters are woken when the listener has something to receive.
 struct Ringing(Inbox);
 
 impl Wake for Ringing {

@@ -7,11 +7,11 @@
 //! | words | content | who writes them |
 //! | --- | --- | --- |
 //! | the first 16 | the first of them: lines taken since the beginning | the receiver, now and then |
-//! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is taken, the receiver zeroes the first word of each of its lines |
+//! | the rest, in lines of 8 | frames: a head, then the bytes | the sender; once a frame is read, the receiver zeroes the first word of each of its lines |
 //!
 //! A head is 0 as long as there is no frame, and otherwise says how long it is and which number it has. It is written
 //! last, in the same line as the first 56 bytes. Therefore a short frame crosses from core to core in one line. A frame
-//! does not go around the end of the ring: where it does not fit, a head says that the rest is skipped.
+//! does not wrap around the end of the ring: if it does not fit, a head says that the rest is skipped.
 //!
 //! The receiver reports only now and then how much it has taken, at most a quarter of the ring late. So the sender
 //! seldom has to fetch that line.
@@ -28,7 +28,7 @@ const BEFORE: usize = 2 * LINE;
 const FRAME: usize = 1 << 63;
 /// The head of the skipped part up to the end of the ring.
 const SKIP: usize = 1 << 62;
-/// Bits of a head that hold the length in bytes; the number stands above them.
+/// Bits of a head that hold the length in bytes; the number is above them.
 const LENGTH_BITS: u32 = 31;
 /// Numbers of frames are below this.
 pub const NUMBERS: usize = 1 << 31;
@@ -38,7 +38,7 @@ pub const NUMBERS: usize = 1 << 31;
 #[derive(Debug)]
 pub struct Word(AtomicUsize);
 
-/// How many words a ring has that holds so many bytes, heads included.
+/// The number of words of a ring that holds this many bytes, heads included.
 ///
 /// # Example
 /// ```
@@ -69,8 +69,8 @@ pub fn on_heap(bytes: usize) -> (Sender<Shared>, Receiver<Shared>) {
 /// The words at an address that other processes see too.
 ///
 /// # Safety
-/// For as long as the program runs there are `count` words at `address`, aligned as words are, which nobody accesses
-/// but through [`Word`]. They are zero before the first end of a ring is made.
+/// For as long as the program runs there are `count` words at `address`, aligned as words are, accessed only through
+/// [`Word`]. They are zero before the first end of a ring is made.
 #[cfg(not(any(loom, shuttle)))]
 #[allow(unsafe_code, reason = "memory that another process shares is known by its address")]
 pub unsafe fn at(address: *mut usize, count: usize) -> &'static [Word] {
@@ -96,7 +96,7 @@ pub struct Receiver<M> {
     lines: usize,
     /// Lines taken.
     taken: usize,
-    /// Lines that the sender has been told of.
+    /// Lines that the sender has been notified of.
     told: usize,
 }
 
@@ -106,7 +106,7 @@ fn lines(memory: &[Word]) -> usize {
     lines
 }
 
-/// Lines of a frame with so many bytes.
+/// Lines of a frame with this many bytes.
 fn lines_of(length: usize) -> usize {
     (1 + length.div_ceil(size_of::<usize>())).div_ceil(LINE)
 }
@@ -117,23 +117,23 @@ impl<M: Deref<Target = [Word]>> Sender<M> {
         Self { lines: lines(&memory), memory, written: 0, freed: 0 }
     }
 
-    /// The most bytes of a frame that should be sent this way. It is a quarter of the ring, so that there is usually
-    /// room for it.
+    /// The largest number of bytes of a frame that should be sent this way. It is a quarter of the ring, so that there
+    /// is usually room for it.
     pub fn longest(&self) -> usize {
         (self.lines / 4).max(1) * LINE * size_of::<usize>() - size_of::<usize>()
     }
 
-    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise says that there is none.
+    /// Sends a frame with a number below [`NUMBERS`], if there is room for it; otherwise reports that there is none.
     ///
     /// Cost: a copy.
     pub fn send(&mut self, number: usize, bytes: &[u8]) -> bool {
         self.send_parts(number, &[bytes])
     }
 
-    /// As [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
+    /// Like [`send`](Self::send), of a frame made of parts, of which each but the last is a whole number of words.
     ///
     /// # Panics
-    /// If one is not.
+    /// Panics if one is not.
     ///
     /// # Example
     /// ```
@@ -199,7 +199,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         &self.memory[BEFORE + line * LINE].0
     }
 
-    /// The number and the length of the next frame, if it has come.
+    /// The number and the length of the next frame, if it has arrived.
     pub fn first(&mut self) -> Option<(usize, usize)> {
         // Acquire: pairs with the Release in `send`; the bytes are visible.
         let mut head = self.head(self.taken % self.lines).load(Ordering::Acquire);
@@ -216,7 +216,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Takes the next frame, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn take(&mut self) -> Vec<u8> {
         let (_, length) = self.first().expect("a frame has come");
         let place = self.taken % self.lines;
@@ -231,10 +231,10 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
         bytes
     }
 
-    /// Copies the next frame, which [`first`](Self::first) has shown, and leaves it.
+    /// Copies the next frame, which [`first`](Self::first) has shown, without removing it.
     ///
     /// # Panics
-    /// If there is none, or it has another length than `bytes`.
+    /// Panics if there is none, or it has another length than `bytes`.
     ///
     /// # Example
     /// ```
@@ -259,7 +259,7 @@ impl<M: Deref<Target = [Word]>> Receiver<M> {
     /// Throws the next frame away, which [`first`](Self::first) has shown.
     ///
     /// # Panics
-    /// If there is none.
+    /// Panics if there is none.
     pub fn discard(&mut self) {
         let (_, length) = self.first().expect("a frame has come");
         self.free(self.taken % self.lines, lines_of(length));

@@ -1,4 +1,4 @@
-//! Ranks in one process. Messages between two ranks lie in the inbox of the receiver (`mail`). Collectives have a path
+//! Ranks in one process. Messages between two ranks are in the inbox of the receiver (`mail`). Collectives have a path
 //! of their own, on which messages stay where they are written (`exchange`).
 
 pub(crate) mod exchange;
@@ -11,7 +11,7 @@ use crate::communicator::Communicator;
 /// The communicators of a new group of `size` ranks in this process, in order of rank. `may_spin` says that every rank
 /// has a core to itself.
 ///
-/// For who starts ranks by other means than [`run`](crate::run).
+/// For callers that start ranks by other means than [`run`](crate::run).
 pub fn communicators(size: usize, may_spin: bool) -> Vec<Communicator> {
     let exchanges = exchange::endpoints(&(0..size).collect::<Vec<_>>(), may_spin);
     let mails = mail::endpoints(size, may_spin);

@@ -1,4 +1,4 @@
-//! Ticks of an axis: round numbers, with as many digits as tell them apart.
+//! Ticks of an axis: round numbers, with as many digits as distinguish them.
 
 use lehr_methods::numbers::{fixed, significant};
 
@@ -12,7 +12,7 @@ fn step(length: f64, most: usize) -> f64 {
     [1.0, 2.0, 5.0].into_iter().map(|times| times * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
-/// A number with a minus sign as print has it.
+/// A number with a typographic minus sign.
 fn typeset(text: String) -> String {
     text.replace('-', "−")
 }

@@ -6,13 +6,13 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
 const SIGNATURE: [u8; 8] = *b"\x89PNG\r\n\x1a\n";
-/// The chunk that says who made the file. It comes first but for the one that says its size.
+/// The chunk that names the program that made the file. It comes first after the chunk with its size.
 const MAKER: &[u8] = b"Software\0lehr";
 
-/// Where that chunk begins: behind the signature and a chunk of 13 bytes.
+/// The position of that chunk: behind the signature and a chunk of 13 bytes.
 const MAKER_AT: usize = SIGNATURE.len() + 25;
 
-/// Whether a file with these first bytes is one of ours.
+/// Whether a file with these first bytes is one of Lehr.
 pub(super) fn is_ours(head: &[u8]) -> bool {
     let maker = head.get(MAKER_AT + 8..MAKER_AT + 8 + MAKER.len());
     head.starts_with(&SIGNATURE) && maker == Some(MAKER)
@@ -28,7 +28,7 @@ fn chunk(file: &mut Vec<u8>, name: &[u8; 4], content: &[u8]) {
     file.extend(crc.sum().to_be_bytes());
 }
 
-/// The file of an image of so many columns.
+/// The file of an image with this many columns.
 pub(super) fn encoded(columns: usize, pixels: &[u8]) -> Vec<u8> {
     let rows = pixels.len() / (3 * columns).max(1);
     let mut header = Vec::with_capacity(13);

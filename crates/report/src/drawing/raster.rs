@@ -1,6 +1,6 @@
 //! A drawing as pixels.
 //!
-//! A shape covers a part of a pixel. Of discs, rings and lines the distance tells it; of polygons and letters the
+//! A shape covers a part of a pixel. For discs, rings and lines the distance decides it; for polygons and letters the
 //! crossings with a few lines through the pixel. All operations are those that every machine rounds alike.
 
 use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, png};
@@ -9,7 +9,7 @@ use super::{Anchor, COVERS, Color, Drawing, Font, Shape, Text, WHITE, dashes, pn
 const FINE: f64 = 2.0;
 /// Lines through a pixel, for polygons.
 const LINES: usize = 5;
-/// How far a halo reaches around letters, in pixels.
+/// The reach of a halo around letters, in pixels.
 const HALO: f64 = 3.0;
 
 /// The bytes of the file.
@@ -99,7 +99,7 @@ impl Image {
         }
     }
 
-    /// Lines from place to place. Where two meet, the pixels are covered once.
+    /// Lines from place to place. If two meet, the pixels are covered once.
     fn lines(&mut self, points: &[(f64, f64)], width: f64, color: Color) {
         let reach = 0.5 * width + 1.0;
         let least = |of: fn(&(f64, f64)) -> f64| points.iter().map(of).fold(f64::INFINITY, f64::min) - reach;
@@ -124,14 +124,14 @@ impl Image {
         }
     }
 
-    /// Fills what closed outlines wind around.
+    /// Fills the area within closed outlines.
     fn fill(&mut self, outlines: &[Places], color: Color) {
         for (column, row, part) in self.covered(outlines) {
             self.cover(column, row, color, part);
         }
     }
 
-    /// How much of which pixels is within closed outlines.
+    /// The share of each pixel within closed outlines.
     fn covered(&self, outlines: &[Places]) -> Vec<(usize, usize, f64)> {
         let places = || outlines.iter().flatten();
         let low = places().fold((f64::INFINITY, f64::INFINITY), |(x, y), p| (x.min(p.0), y.min(p.1)));

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Anchor, COVERS, Color, DASH, Drawing, Shape, Text, WHITE, png};
 use crate::packed::base64;
 
-/// How every SVG of ours begins.
+/// The first bytes of every SVG that Lehr writes.
 pub(super) const HEAD: &str = "<!-- a figure of lehr -->\n<svg ";
 
 /// Fonts that are as wide as the one that was measured, or narrower.

@@ -3,12 +3,11 @@
 //! A choice polls its branches in order. Each branch is a future that holds nothing while it waits ([`Cancellable`]). A
 //! branch that becomes ready takes its items in that one step. The others are dropped before the choice gives its
 //! output, and leave their items in their ports at their places. Branches need not agree on the winner: one task polls
-//! them one after the other, and the first that claims ends the choice. An item that is on its way to a losing branch
+//! them one after the other, and the first that claims ends the choice. An item that is being handed to a losing branch
 //! stays counted. The port shows it to the next in line when the choice looks.
 //!
-//! Which branch wins if several are ready is the order of declaration (*biased*, the default) or a new order drawn for
-//! each choice (*fair*). Branches keep their registrations from one poll to the next; only the end of the choice ends
-//! them.
+//! If several are ready, the branch that was declared first wins (*biased*, the default). A *fair* choice draws a new
+//! order each time. Branches keep their registrations from one poll to the next; only the end of the choice ends them.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -153,7 +152,7 @@ impl<F: Cancellable, U, M: FnOnce(F::Output) -> U + Unpin> Future for Mapped<F, 
 
 /// Lets any future be a branch, on your word that dropping it while it waits loses nothing.
 ///
-/// A future that may not move in memory is pinned first: `cancel_safe(pin!(future))`.
+/// A future that must not move in memory is pinned first: `cancel_safe(pin!(future))`.
 ///
 /// # Example
 /// ```
@@ -184,7 +183,7 @@ impl<F: Future + Unpin> Future for CancelSafe<F> {
     }
 }
 
-/// Which branch of a choice won, with its output. The variants that a choice has no branch for cannot occur.
+/// The winning branch of a choice, with its output. The variants that a choice has no branch for cannot occur.
 ///
 /// # Example
 /// ```
@@ -223,7 +222,7 @@ pub enum OneOf<
 pub trait Choices: sealed::Choices + Unpin {
     /// The winner and its output.
     type Output;
-    /// The positions of the branches, in the order in which they are asked.
+    /// The positions of the branches, in the order in which they are polled.
     #[doc(hidden)]
     type Order: AsMut<[usize]> + Unpin;
 
@@ -302,7 +301,7 @@ choices!(8: A First 0, B Second 1, C Third 2, D Fourth 3, E Fifth 4, F Sixth 5, 
 /// never polled never registered. No allocation for a tuple.
 ///
 /// # Panics
-/// If there are no branches: such a choice would wait for ever.
+/// Panics if there are no branches: such a choice would wait for ever.
 ///
 /// # Example
 /// ```
@@ -321,7 +320,7 @@ pub fn choose<B: Choices>(branches: B) -> Choice<B> {
 }
 
 thread_local! {
-    /// How far this thread's sequence of draws has come.
+    /// The position in this thread's sequence of draws.
     #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
     static DRAWS: Cell<u64> = Cell::new(0);
 }
@@ -338,8 +337,8 @@ pub struct Choice<B: Choices> {
 }
 
 impl<B: Choices> Choice<B> {
-    /// Polls the branches in a new random order each time, each order equally likely, so that none is preferred in the
-    /// long run.
+    /// Polls the branches in a new random order each time, each order equally likely, so none is preferred in the long
+    /// run.
     ///
     /// The draws of a thread follow one sequence, the same in every run; which thread makes which choice is up to the
     /// dispatcher. For draws that can be repeated: [`fair_by`](Self::fair_by).
@@ -433,7 +432,7 @@ impl TieBreaker {
         number ^ (number >> 31)
     }
 
-    /// Every order as likely as any other, but for one part in 2^64 over the number of branches.
+    /// Every order is equally likely, except for one part in 2^64 over the number of branches.
     fn shuffle(&mut self, order: &mut [usize]) {
         for last in (1..order.len()).rev() {
             let bound = last as u128 + 1;

@@ -32,7 +32,7 @@ mod sealed {
 pub trait Sources: sealed::Sources + Clone + Send + Unpin + 'static {
     /// The name of a source.
     type Source: PartialEq + Clone + 'static;
-    /// As many of something as there are sources.
+    /// As many entries as there are sources.
     type Row<X>: AsMut<[X]>;
 
     #[doc(hidden)]
@@ -71,7 +71,7 @@ impl<S: PartialEq + Clone + Send + Unpin + 'static> Sources for Vec<S> {
     }
 }
 
-/// How an exchange knows the source of an item and which part of the item it gives. Sealed.
+/// The way in which an exchange knows the source of an item and which part of the item it gives. Sealed.
 ///
 /// # Example
 /// See [`exchange_by`].
@@ -144,8 +144,8 @@ impl<T, S: Clone + 'static, K: Fn(&T) -> S + Clone + Send + Unpin + 'static> Rul
 /// one taken, is compared with each source that is still missing. Two small allocations the first time it has to wait.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a source;
-/// [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
+/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the port is closed and lacks an item of a
+/// source; [`ReceiveErrorKind::Predicate`](crate::ReceiveErrorKind::Predicate) if a comparison panics.
 ///
 /// # Example
 /// ```
@@ -172,7 +172,7 @@ pub fn exchange<T, L: Sources>(
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
 /// # Errors
-/// Those of [`exchange`].
+/// The errors of [`exchange`].
 ///
 /// # Example
 /// ```
@@ -211,7 +211,7 @@ impl<T, L: Sources, R: Rule<T, Source = L::Source>> fmt::Debug for Exchange<'_, 
     }
 }
 
-/// Where the item of each source stands, as far as it is there.
+/// The position of each source's item, as far as it is there.
 type Places<L> = <L as Sources>::Row<Option<usize>>;
 
 impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
@@ -219,7 +219,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         Self { port, sources, rule, ticket: None, sorter: None }
     }
 
-    /// Finds the oldest available item of each source; gives how many sources have none.
+    /// Finds the oldest available item of each source; returns how many sources have none.
     ///
     /// # Errors
     /// The text of the panic of a comparison or key.
@@ -271,8 +271,8 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         })
     }
 
-    /// Waits, or waits on: writes down which sources are missing. Those named more than once count under their first
-    /// name.
+    /// Waits, or waits on: writes down which sources are missing. A port that is named more than once counts under its
+    /// first name.
     fn wait(
         &mut self,
         state: &mut State<T>,

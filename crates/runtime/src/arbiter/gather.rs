@@ -18,7 +18,7 @@ use crate::port::waiters::{Ticket, Want};
 use crate::port::wake::Wake;
 use crate::port::{Port, State};
 
-/// When a gather is over.
+/// The end of a gather.
 #[derive(Clone, Copy, Debug)]
 pub struct Goal {
     total: usize,
@@ -27,7 +27,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Whether so many successes and failures are enough.
+    /// Whether these numbers of successes and failures are enough.
     fn is_met(&self, successes: usize, failures: usize) -> bool {
         successes + failures >= self.total || successes >= self.successes || (self.is_failing_fast && failures > 0)
     }
@@ -37,7 +37,7 @@ mod sealed {
     pub trait Results {}
 }
 
-/// Where the results of a gather come from: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and
+/// The ports that give a gather its results: `&Port<Result<T, E>>`, or `(&Port<T>, &Port<E>)` for successes and
 /// failures. Sealed.
 pub trait Results: sealed::Results + Unpin {
     /// The type of a success.
@@ -51,7 +51,7 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// Registrations of a gather: of one port for the total, the first failure and the last success asked for; or of two
+/// Registrations of a gather: of one port for the total, the first failure and the last requested success; or of two
 /// ports.
 pub type Tickets = [Option<Ticket>; 3];
 
@@ -63,17 +63,17 @@ type Gathering<R> = Poll<Gathered<R>>;
 /// Waits until successes and failures add up to `total` and takes them together; a total of 0 gives empty lists at
 /// once.
 ///
-/// `results` is one port of `Result`s, or a port of successes with a port of failures. Of one port the oldest are
-/// taken. Of two, failures are taken first, so that none is left behind for a success. Items beyond the total stay in
-/// their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
+/// `results` is one port of `Result`s, or a port of successes with a port of failures. From one port the oldest items
+/// are taken. From two, failures are taken first, so that none is left behind for a success. Items beyond the total
+/// stay in their ports. Cancel-safe: until it is over, everything stays in the ports, visible to others.
 ///
 /// [`fail_fast`](Gather::fail_fast) and [`first`](Gather::first) end it earlier.
 ///
 /// Cost: a lock a port each time it looks, which is once for one port, and about 2 log₂ `total` times for two.
 ///
 /// # Errors
-/// [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that are there
-/// stay. [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
+/// Returns [`ReceiveErrorKind::Closed`](crate::ReceiveErrorKind::Closed) if the items can no longer come; those that
+/// are there stay. Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if the two ports are one.
 ///
 /// # Example
 /// ```
@@ -119,7 +119,7 @@ impl<R: Results> Gather<R> {
         self
     }
 
-    /// Ends with success number `count` too. Of two ports it gives the failures that are there as well, as far as the
+    /// Ends with success number `count` too. From two ports it gives the failures that are there as well, as far as the
     /// total goes.
     ///
     /// # Example
@@ -233,7 +233,7 @@ impl<T, E> Results for &Port<Result<T, E>> {
     }
 }
 
-/// Registers for so many more items of one class.
+/// Registers for this many more items of one class.
 fn watch_class<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,
@@ -323,7 +323,7 @@ impl<T, E> Results for (&Port<T>, &Port<E>) {
     }
 }
 
-/// Removes so many of the oldest available items.
+/// Removes this many of the oldest available items.
 fn oldest<T>(state: &mut State<T>, ticket: Option<Ticket>, count: usize) -> Vec<T> {
     if count > 0 {
         state.waiters.takes(ticket);
@@ -331,7 +331,7 @@ fn oldest<T>(state: &mut State<T>, ticket: Option<Ticket>, count: usize) -> Vec<
     (0..count).map(|_| state.queue.take_oldest().expect("counted under the same lock")).collect()
 }
 
-/// Registers for so many items, or changes how many.
+/// Registers for this many items, or changes the number.
 fn watch_count<T>(
     state: &mut State<T>,
     ticket: &mut Option<Ticket>,

@@ -49,7 +49,7 @@ pub trait Branches: super::sealed::Sealed + Unpin {
     fn close(&self, branch: usize);
     #[doc(hidden)]
     fn refuse_left(&self, branch: usize);
-    /// Looks at all ports, and takes if every one has enough and `may_take`, asked last and under all their locks,
+    /// Looks at all ports, and takes if every one has enough and `may_take`, called last and under all their locks,
     /// allows it.
     #[doc(hidden)]
     fn poll(
@@ -82,14 +82,14 @@ impl<B: Branches> fmt::Debug for Join<B> {
     }
 }
 
-/// Waits until every port holds the items asked of it, and takes all of them at once, in the order of the ports.
+/// Waits until every port holds the required items, and takes all of them at once, in the order of the ports.
 ///
 /// `&port` asks for one item and gives it; `(&port, n)` asks for `n` and gives a `Vec`. The types of the ports may
-/// differ. Cancel-safe: until it is satisfied, everything stays in the ports, visible to others.
+/// differ. Cancel-safe: until it is satisfied, all items stay in the ports, visible to others.
 ///
-/// Single receives at the same ports go first; among joins and takes, the first to look wins. But not for ever. A join
-/// that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it lets
-/// its dispatcher run the others first.
+/// Single receives at the same ports go first; among joins and takes, the first to look wins. But not without end. A
+/// join that has been woken and has not looked yet is passed at most 32 times at each port. Then the one that passes it
+/// lets its dispatcher run the others first.
 ///
 /// Cost: one lock a port; no allocation for a tuple of ports.
 ///
@@ -116,7 +116,7 @@ pub fn join<B: Branches>(branches: B) -> Join<B> {
 /// The same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
 ///
 /// # Errors
-/// Those of [`join`].
+/// The errors of [`join`].
 ///
 /// # Example
 /// ```
@@ -158,10 +158,10 @@ impl<B: Branches> Join<B> {
     /// Cost: per set of items that of a join; a task for each turn, once.
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
+    /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// ```
@@ -224,7 +224,7 @@ impl<B: Branches> Join<B> {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is asked when every port has enough. If it does not, the
+    /// A poll that takes only if `may_take` allows it, which is called when every port has enough. If it does not, the
     /// join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,

@@ -1,4 +1,4 @@
-//! So many items of one port, together or not at all.
+//! This many items of one port, together or not at all.
 
 use std::future::Future;
 use std::pin::Pin;

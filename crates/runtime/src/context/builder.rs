@@ -1,4 +1,4 @@
-//! How a context is made: its additions to the one it stands in, and which of them cross to other tasks.
+//! The options of a new context: its additions to the one it stands in, and the parts that cross to other tasks.
 
 use std::panic::Location;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::{Context, Inner, TraceParent, current};
 use crate::port::Port;
 use crate::timer::Clock;
 
-/// Whether a piece of baggage goes along with a post or a spawn.
+/// Whether a piece of baggage crosses with a post or a spawn.
 ///
 /// # Example
 /// ```
@@ -28,7 +28,7 @@ use crate::timer::Clock;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inheritance {
-    /// It goes along.
+    /// It crosses.
     Crosses,
     /// Only code that runs in the context itself sees it, and in scopes inside it.
     Stays,
@@ -86,7 +86,7 @@ impl ContextBuilder {
         }
     }
 
-    /// Below no other context: for work without a caller, such as a service's own upkeep.
+    /// Creates a context below no other: for work without a caller, such as a service's own upkeep.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! The tree of cancellation: stopping a node stops all below it, and wakes the tasks there so that it ends.
 //!
 //! A node knows its children weakly and is known by them strongly. Lock order: while a node's lock is held, no other is
-//! taken and nobody is woken. A child that is made while its parent is being stopped is found on the list, or sees the
+//! taken and no task is woken. A child that is made while its parent is being stopped is found on the list, or sees the
 //! parent stopped.
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const LIVE: usize = 0;
 const CANCELLED: usize = 1;
 const EXPIRED: usize = 2;
 
-/// Why a context is over.
+/// The reason why a context is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     Cancelled,
@@ -32,7 +32,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// One that nobody else has.
+    /// A new one, unique in the process.
     pub(crate) fn unique() -> Self {
         Self { owner: 0, number: next_identity() }
     }
@@ -147,7 +147,7 @@ impl Node {
         let _forgotten = self.listeners.lock().wakers.remove(&key);
     }
 
-    /// How many would be woken.
+    /// The number of waiters that would be woken.
     #[cfg(test)]
     fn listening(&self) -> usize {
         self.listeners.lock().wakers.len()

@@ -1,7 +1,7 @@
 //! The context that a thread runs in: entered around polls, taken along by posts and spawns.
 //!
 //! Items that are taken from a port under its lock leave their contexts in a thread-local place, [`leave`]. Dropping a
-//! context there may run the user's code (the last clone of a sink). [`collect`] picks up those that were asked for;
+//! context there may run the user's code (the last clone of a sink). [`collect`] picks up the requested ones;
 //! [`settle`] drops all others after the lock.
 
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ use lehr_sync::process::Flag;
 
 use super::Context;
 
-/// Raised by the first context made: before that, nobody looks at a thread-local.
+/// Raised by the first context made: before that, no thread-local is read.
 pub(super) static CONTEXTS_IN_USE: Flag = Flag::new();
 
 #[derive(Default)]
 struct Local {
     current: Option<Context>,
-    /// The innermost context that a panic on its way has left.
+    /// The innermost context that an unwinding panic has left.
     failed_in: Option<Context>,
     /// The contexts of items just taken, not yet collected or dropped.
     taken: Vec<Context>,

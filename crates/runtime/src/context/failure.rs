@@ -74,7 +74,7 @@ pub enum Cause {
 pub struct Step {
     /// The context's name.
     pub context: Option<String>,
-    /// Where in the source: of an error the place that reported it, of a context the place that made it.
+    /// The source position: of an error the place that reported it, of a context the place that made it.
     pub location: &'static Location<'static>,
 }
 
@@ -264,7 +264,7 @@ impl Context {
 
 type Handler = dyn Fn(ContextError) -> Result<(), ContextError> + Send + Sync;
 
-/// Where the errors of a context go; gives back the errors that it could not place.
+/// The receiver of a context's errors; gives back the errors that it could not place.
 #[derive(Clone)]
 pub(super) struct Sink(Arc<Handler>);
 
@@ -321,13 +321,13 @@ fn report(failure: &ContextError) {
     }
 }
 
-/// The reason why a task has no output, until somebody asks for it. If nobody asks before it is dropped, a panic goes
-/// to the sinks. That is so for a detached task, and for one whose handle was dropped unread.
+/// The reason why a task has no output, until its owner asks for it. If it is dropped before that, a panic goes to the
+/// sinks. This applies to a detached task, and to one whose handle was dropped unread.
 pub(crate) struct Unclaimed(Why);
 
 enum Why {
     Panicked(Box<(ContextError, Option<Context>)>),
-    /// No news to anybody but its owner, as the next.
+    /// Only its owner learns of this, as of the next.
     Cancelled,
     Discarded,
 }
@@ -363,7 +363,7 @@ impl Unclaimed {
         }
     }
 
-    /// Whether some context wants to hear of it.
+    /// Whether some context has a sink for it.
     pub(crate) fn has_sink(&self) -> bool {
         let mut sinks = Vec::new();
         if let Why::Panicked(panicked) = &self.0

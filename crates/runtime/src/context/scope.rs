@@ -20,7 +20,7 @@ impl Context {
     /// It is not stopped when the context is cancelled; [`call`](Self::call) is. Cancel-safe if the future is.
     ///
     /// # Panics
-    /// If the future does.
+    /// Panics if the future does.
     ///
     /// # Example
     /// ```
@@ -43,7 +43,7 @@ impl Context {
     /// gets one more step. Or [`Cause::DeadlineExceeded`](super::Cause) or [`Cause::Cancelled`](super::Cause), once.
     ///
     /// # Panics
-    /// If the future does.
+    /// Panics if the future does.
     ///
     /// # Example
     /// ```
@@ -107,7 +107,7 @@ impl Drop for Listening {
     }
 }
 
-/// Whether the context goes on; if so, its end will wake the poller.
+/// Whether the context continues; if so, its end will wake the poller.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {
@@ -186,7 +186,7 @@ pub(crate) fn in_context<R>(context: Option<Context>, call: impl FnOnce() -> R) 
 /// Runs the turn whose future `begin` makes, that being done in the context too.
 ///
 /// # Errors
-/// The text of a panic that no context wants to hear of.
+/// The text of a panic that no context has a sink for.
 pub(crate) async fn turn<F: Future<Output = ()>>(
     context: Option<Context>,
     begin: impl FnOnce() -> F,

@@ -1,12 +1,12 @@
 //! Sections that block: while a worker is in one, a spare thread works in its place.
 //!
 //! The worker announces it before it blocks. The work in its queue goes to the common queue. A spare thread, woken or
-//! started, does its part of the work until it comes back. A spare has no queue of its own, because nobody would look
-//! into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time. So
-//! the number of threads that run tasks stays the same, and nothing lies where only a blocked thread could find it.
+//! started, does its part of the work until it comes back. A spare has no queue of its own, because no worker would
+//! look into it once the spare is off duty. Tasks that it wakes go to the common queue, and it takes one job at a time.
+//! So the number of threads that run tasks stays the same, and no work is where only a blocked thread could find it.
 //!
 //! Spares are bounded ([`Builder::spares`](super::Builder::spares)). A program that blocks in more places at once has
-//! fewer workers for that time, not more threads than it asked for. They start when first needed and stay until the
+//! fewer workers for that time, not more threads than it requested. They start when first needed and stay until the
 //! end.
 
 use lehr_sync::{Arc, AtomicBool, AtomicUsize, Ordering, SpinLock, thread};
@@ -24,7 +24,7 @@ use super::{ABORTING, Shared, with_current};
 /// Not for sections of microseconds: handing over and back costs about as much as waking a thread twice.
 ///
 /// # Panics
-/// If `section` does; the worker is back in its place then.
+/// Panics if `section` does; the worker is back in its place then.
 ///
 /// # Example
 /// ```
@@ -71,7 +71,7 @@ pub(crate) struct Spares {
     /// The name of the threads, before a dash and their number.
     name: String,
     stack_bytes: Option<usize>,
-    /// How many more are on duty than there are sections. Written under the lock of `state`.
+    /// The number of workers on duty beyond the number of sections. Written under the lock of `state`.
     surplus: AtomicUsize,
     state: SpinLock<State>,
 }
@@ -81,7 +81,7 @@ struct State {
     /// Sections in progress.
     sections: usize,
     on_duty: Vec<Arc<Spare>>,
-    /// Those off duty, the last to go first.
+    /// The spares off duty, the last to go first.
     free: Vec<Arc<Spare>>,
     threads: Vec<thread::JoinHandle<()>>,
     started: usize,
@@ -148,7 +148,7 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// How many were ever needed at once.
+    /// The largest number that was ever needed at once.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }
@@ -165,7 +165,7 @@ impl Spares {
         self.surplus.store(state.on_duty.len().saturating_sub(state.sections), Ordering::Release);
     }
 
-    /// A section begins: one more spare is to be on duty, if there is one or may be one more.
+    /// A section begins: one more spare should be on duty, if there is one or may be one more.
     fn begin<'a>(&self, shared: &'a Arc<Shared>) -> Section<'a> {
         let called = {
             let mut state = self.state.lock();

@@ -16,13 +16,13 @@ use crate::error::panic_message;
 /// Room for the closures of most programs: a port or two, and a number.
 type Room = [usize; 3];
 
-/// Where a closure lies. The cell owns it only as long as a [`Closure`] holds the cell.
+/// Memory for a closure. The cell owns it only as long as a [`Closure`] holds the cell.
 pub(super) struct Cell {
     room: MaybeUninit<Room>,
     acts: &'static Acts,
 }
 
-/// Cells that a worker keeps for the next closures, at most so many.
+/// Cells that a worker keeps for the next closures, at most this many.
 const KEPT: usize = 256;
 
 /// The empty cells of a worker.
@@ -59,7 +59,7 @@ struct Acts {
     call: unsafe fn(Box<Cell>),
     /// Drops it where it is.
     drop: unsafe fn(&mut MaybeUninit<Room>),
-    /// Whether somebody outside asked for it: then a shutdown reports its outcome.
+    /// Whether a thread outside requested it: then a shutdown reports its outcome.
     is_counted: bool,
 }
 
@@ -112,7 +112,7 @@ impl Closure {
         Self { cell: ManuallyDrop::new(cell) }
     }
 
-    /// Calls it; the text of its panic if it does not come to its end.
+    /// Calls it; the text of its panic if it does not finish.
     #[inline]
     pub(crate) fn call(self) -> Result<(), String> {
         let mut this = ManuallyDrop::new(self);
@@ -152,7 +152,7 @@ impl Drop for Closure {
     }
 }
 
-/// Whether a closure may lie in the room itself.
+/// Whether a closure may be stored in the room itself.
 const fn fits<F>() -> bool {
     size_of::<F>() <= size_of::<Room>() && align_of::<F>() <= align_of::<Room>()
 }
@@ -168,7 +168,7 @@ unsafe fn call<F: FnOnce()>(cell: Box<Cell>) {
 }
 
 /// # Safety
-/// The room holds an `F`, which is gone afterwards.
+/// The room holds an `F`, which is moved out.
 unsafe fn drop_in<F>(room: &mut MaybeUninit<Room>) {
     // SAFETY: the caller's promise.
     unsafe { room.as_mut_ptr().cast::<F>().drop_in_place() };

@@ -24,29 +24,29 @@ pub(crate) struct Current {
     pub(super) cells: Cells,
     /// The dispatcher of the tasks that it may put in its own queue: its own, or none if its queue is not to be used.
     pub(crate) queues_for: Cell<u64>,
-    /// It is in a section that blocks, and somebody else does its work.
+    /// It is in a section that blocks, and a spare does its work.
     pub(crate) is_away: Cell<bool>,
-    /// Where its actions are recorded, if somebody watches.
+    /// The trace that records its actions, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
-    /// How many waits the job that runs may still find answered at once.
+    /// The largest number of waits that the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,
-    /// How often the watch had looked when it began.
+    /// The number of times the watch had looked when it began.
     pub(crate) looks: Cell<usize>,
-    /// The halves of its forks that nobody has begun; none if nobody could steal them.
+    /// The halves of its forks that no worker has begun; none if no worker could steal them.
     pub(crate) forks: Option<Worker<Fork>>,
-    /// When it next rings for a fork.
+    /// The time at which it next rings for a fork.
     pub(crate) bell: ForkBell,
     /// The task that it polls in the middle of another poll.
     pub(super) catch: Catch,
 }
 
-/// When a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought nobody in time
-/// it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
+/// Decides when a worker that forks rings for a sleeper. It rings at once at first. After each ring that brought no
+/// worker in time it waits for twice as many forks. So long halves find help, and empty ones cost no system call.
 #[derive(Default)]
 pub(crate) struct ForkBell {
     /// Forks that still pass in silence.
     left: Cell<u32>,
-    /// How many do after the next ring.
+    /// The number of forks that pass in silence after the next ring.
     silence: Cell<u32>,
 }
 
@@ -73,7 +73,7 @@ impl Current {
 
     /// Runs a section in which this thread is no worker, though its own for a shutdown.
     pub(crate) fn away<R>(&self, section: impl FnOnce() -> R) -> R {
-        /// Comes back, also if the section panics.
+        /// It is restored, also if the section panics.
         struct Back<'a>(&'a Current);
         impl Drop for Back<'_> {
             fn drop(&mut self) {
@@ -85,7 +85,7 @@ impl Current {
         self.sharing(section)
     }
 
-    /// Runs a section in which woken and spawned tasks are queued for everybody.
+    /// Runs a section in which woken and spawned tasks are queued for all workers.
     pub(crate) fn sharing<R>(&self, section: impl FnOnce() -> R) -> R {
         /// Queues for itself again, also if the section panics.
         struct Again<'a>(&'a Current, u64);
@@ -141,7 +141,7 @@ impl Current {
         self.bell.silence.set(0);
     }
 
-    /// It has taken somebody's fork.
+    /// It has taken another worker's fork.
     pub(crate) fn count_steal(&self) {
         self.shared.counters[self.index].count_steal();
     }
@@ -186,7 +186,7 @@ mod modelled {
 #[cfg(any(loom, shuttle))]
 use modelled::CURRENT;
 
-/// Shows `look` the worker of the calling thread; nothing if it is none.
+/// Shows `look` the worker of the calling thread; does nothing if the thread is none.
 #[inline]
 pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     // A model takes thread-local state away before a thread has ended; it is no longer a worker then.
@@ -202,8 +202,8 @@ pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
 
-/// Asked by every wait that is polled for the first time: whether the task may go on. A task that always finds its item
-/// at once would otherwise keep its worker for ever. If not, it has been woken, and is to say that it waits.
+/// Asked by every wait that is polled for the first time: whether the task may continue. A task that always finds its
+/// item at once would otherwise keep its worker without end. If not, it has been woken, and is to say that it waits.
 #[inline]
 pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     let may = with_current(|current| {
@@ -218,7 +218,7 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     may
 }
 
-/// Whether somebody counts the waits of the calling thread: it is a worker, and at work.
+/// Whether the waits of the calling thread are counted: it is a worker, and at work.
 pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }

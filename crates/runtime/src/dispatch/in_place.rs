@@ -1,27 +1,27 @@
-//! Polls a task that a post wakes on the posting thread, for an asker who has nothing to do until the answer is there.
+//! Polls a task that a post wakes on the posting thread, for an asker that has nothing to do until the answer is there.
 //!
 //! An asker posts, waits, and goes off its worker; the worker takes the answerer from its queue, and then the asker
 //! again. If nothing else is queued, that order is known beforehand, and the answerer can be polled in the middle of
-//! the asker's poll. That saves two passages through the queue, and the answer is there when the asker first looks for
+//! the asker's poll. This saves two passages through the queue, and the answer is there when the asker first looks for
 //! it.
 //!
 //! It is the same poll of the same task that the worker would have made next, so the guarantees for tasks are
-//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits too often without
-//! waiting gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job to
-//! a thief and to a watchdog.
+//! unchanged. One thread polls a task at a time, and queued work runs in order. A task that waits often without
+//! suspending gives the others their turn ([`may_go_on`](super::may_go_on)). The one difference: both polls are one job
+//! to a thief and to a watchdog.
 
 use std::cell::Cell;
 
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// How deep polls in place may lie inside each other: each takes its handlers' part of the stack.
+/// The deepest nesting of polls in place: each takes its handlers' part of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].
 #[derive(Default)]
 pub(crate) struct Catch {
-    /// The next task that is woken near is to be held back.
+    /// Whether to hold back the next task that is woken near.
     is_open: Cell<bool>,
     caught: Cell<Option<Runnable>>,
     depth: Cell<u32>,
@@ -34,7 +34,7 @@ impl Catch {
         self.is_open.get()
     }
 
-    /// Holds a task back. No other until somebody asks again.
+    /// Holds a task back. No other until the next request.
     pub(super) fn hold(&self, runnable: Runnable) {
         self.is_open.set(false);
         // Empty: whoever opened it took what was there before.

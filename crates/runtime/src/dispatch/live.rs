@@ -1,5 +1,4 @@
-//! The list of living tasks, kept so that an abort reaches those that are suspended: nobody else knows where their
-//! wakers are.
+//! The list of living tasks, kept so that an abort reaches suspended ones: nothing else knows their wakers.
 //!
 //! The list has one part for each worker and one for all other threads. So the two locks that a task takes in its life
 //! are hardly ever contended.
@@ -24,7 +23,7 @@ struct Inner {
     parts: Box<[CachePadded<Part>]>,
     /// The waker of the thread that waits for the list to become empty.
     drainer: SpinLock<Option<thread::Thread>>,
-    /// 1 while somebody waits; read by every ending task, written only by `wait_begin` and `wait_end`.
+    /// 1 while something waits; read by every ending task, written only by `wait_begin` and `wait_end`.
     is_awaited: CachePadded<AtomicUsize>,
 }
 
@@ -67,7 +66,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Says that the task came to its end.
+    /// Notes that the task has ended.
     pub(crate) fn finish(&mut self) {
         self.is_finished = true;
     }
@@ -113,12 +112,12 @@ impl Live {
         (runnable, task)
     }
 
-    /// How many tasks live.
+    /// The number of living tasks.
     pub(crate) fn living(&self) -> usize {
         self.inner.parts.iter().map(|part| part.lock().living()).sum()
     }
 
-    /// How many tasks have ended.
+    /// The number of tasks that have ended.
     pub(crate) fn ended(&self) -> Ended {
         self.inner.parts.iter().fold(Ended::default(), |sum, part| {
             let Ended { finished, aborted } = part.lock().ended;
@@ -126,7 +125,7 @@ impl Live {
         })
     }
 
-    /// Notes the context of a task that has not begun.
+    /// Records the context of a task that has not begun.
     pub(crate) fn note_context(&self, key: Key, context: Context) {
         // As `Guard::key` made it.
         let (part, slot) = ((key.number >> 32) as usize, key.number as u32);

@@ -1,14 +1,14 @@
 //! Workers on cores that the user names, or each in a share of the cores.
 //!
-//! The available cores are asked for before any thread starts. So a list written for another machine is an error, not a
+//! The available cores are queried before any thread starts. So a list written for another machine is an error, not a
 //! hint that is ignored. Shares are only a hint: where the system refuses them, workers run where the system puts them.
 
 use super::StartError;
 
-/// Where workers run.
+/// The placement of workers on cores.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Pinning {
-    /// Where the system puts them.
+    /// The system decides where workers run.
     #[default]
     Free,
     /// On the cores of a list, in turn.
@@ -18,7 +18,7 @@ pub(super) enum Pinning {
 }
 
 impl Pinning {
-    /// How many different cores a list has; none if workers are not pinned to one.
+    /// The number of different cores in a list; none if workers are not pinned to one.
     pub(super) fn distinct(&self) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         let mut cores = cores.clone();
@@ -30,7 +30,7 @@ impl Pinning {
     /// Whether this process may run on all cores of a list.
     ///
     /// # Errors
-    /// [`StartError::NoSuchCore`] for the first that is missing.
+    /// Returns [`StartError::NoSuchCore`] for the first that is missing.
     pub(super) fn check(&self) -> Result<(), StartError> {
         let Self::Listed(cores) = self else { return Ok(()) };
         if cores.is_empty() {
@@ -50,7 +50,7 @@ impl Pinning {
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// The shares of this many workers; none where all cores are everybody's.
+    /// The shares of this many workers; none if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();
@@ -61,7 +61,7 @@ impl Pinning {
     }
 }
 
-/// A part of the cores; with at least as many cores as parts, none is empty and all differ in size by one at most.
+/// A part of the cores; with at least as many cores as parts, none is empty and sizes differ by one at most.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }
@@ -77,7 +77,7 @@ pub(super) use shares::keep_to;
 mod shares {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may run on; empty if the system does not say. Those that share a hardware core
+    /// The cores that the calling thread may run on; empty if the system does not say. Cores that share a hardware core
     /// are side by side.
     pub(super) fn cores() -> Vec<usize> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };

@@ -9,23 +9,23 @@ use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
 /// The time for a poll in progress to end when the limit of a drain passes, and for a wake in progress to arrive. Both
-/// take microseconds; this is for a machine that has given its cores to somebody else.
+/// take microseconds; this is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
-/// How often a drain looks whether the closures are done.
+/// The number of times a drain looks whether the closures are done.
 const CLOSURES_LOOK: Duration = Duration::from_millis(1);
 
-/// How a dispatcher is to end.
+/// The way in which a dispatcher is to end.
 ///
 /// # Example
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shutdown {
-    /// Accept nothing new from outside, let tasks that run, are queued or wait come to their end, and abort the rest
-    /// after `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can
-    /// stop it, and its thread ends by itself as soon as the poll does.
+    /// Accept nothing new from outside, let tasks that run, are queued or wait finish, and abort the rest after
+    /// `limit`. A task still in the middle of a poll a tenth of a second later is counted as leaked. Nothing can stop
+    /// it, and its thread ends by itself as soon as the poll does.
     Drain {
-        /// How long to wait.
+        /// The longest wait.
         limit: Duration,
     },
     /// Let polls in progress end, drop everything else. When it returns, no code of any task runs any more and the
@@ -39,7 +39,7 @@ pub enum Shutdown {
 /// See [`Dispatcher::shutdown`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Tasks and closures that came to their end after the shutdown began. The turns of persistent receivers and of
+    /// Tasks and closures that have ended after the shutdown began. The turns of persistent receivers and of
     /// interleaves are tasks too.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end, and closures that were not called.
@@ -66,7 +66,7 @@ pub struct Report {
 pub struct QueueReport {
     /// The queue's name.
     pub name: String,
-    /// Tasks that came to their end.
+    /// Tasks that have ended.
     pub finished: usize,
     /// Tasks whose futures were dropped before their end.
     pub aborted: usize,
@@ -82,7 +82,7 @@ impl Before {
         Self(shared.queues.all().into_iter().map(|queue| (queue.clone(), queue.counters())).collect())
     }
 
-    /// Those that were made while the dispatcher drained.
+    /// The tasks that were made while the dispatcher drained.
     fn add_new(&mut self, shared: &Shared) {
         for queue in shared.queues.all() {
             if !self.0.iter().any(|(known, _)| Arc::ptr_eq(known, &queue)) {
@@ -168,7 +168,7 @@ impl Dispatcher {
         }
     }
 
-    /// Waits until all workers but `own` have ended, and joins them; gives the number of those that had not in time.
+    /// Waits until all workers but `own` have ended, and joins them; returns the number of those that had not in time.
     ///
     /// Only a worker inside a job can be late. Any other ends as soon as the system gives it a core, however busy the
     /// machine is, so it is waited for.
@@ -207,7 +207,7 @@ impl Dispatcher {
     }
 }
 
-/// How many closures have been called.
+/// The number of closures that have been called.
 fn calls(shared: &Shared) -> usize {
     shared.counters.iter().map(|tally| tally.calls()).sum()
 }
@@ -218,9 +218,9 @@ fn is_calling(shared: &Shared) -> bool {
 }
 
 impl Shared {
-    /// Hands over a task or a closure that nobody will run any more, to be dropped. The dispatcher's owner drops it,
+    /// Hands over a task or a closure that will not run any more, to be dropped. The dispatcher's owner drops it,
     /// because the owner checks the common queue until all tasks are gone. After the owner's last look,
-    /// [`drop_late`](Self::drop_late) says who does.
+    /// [`drop_late`](Self::drop_late) says which thread does.
     ///
     /// It is never dropped here. Wakers are called under locks of their callers. A future may want the same lock when
     /// it is dropped, and then the thread would wait for itself.
@@ -234,7 +234,7 @@ impl Shared {
     }
 
     /// Drops work that was queued after the owner's last look. A thread that saw a running dispatcher and then lost its
-    /// core may queue work that nobody else will ever look at. Call it after the work is in the common queue and after
+    /// core may queue work that nothing else will ever look at. Call it after the work is in the common queue and after
     /// a `SeqCst` fence ([`Sleep::notify`](super::sleep::Sleep::notify) is one).
     ///
     /// A thread of its own does it, for the reason that [`surrender`](Self::surrender) gives. If the system has no
@@ -260,10 +260,10 @@ impl Shared {
     }
 }
 
-/// Drops the queued closures, and those that others are about to queue; gives the number of closures.
+/// Drops the queued closures, and those that others are about to queue; returns the number of closures.
 ///
-/// Somebody outside who has marked a task as woken, and lost its core before it queued it, is the only one who can.
-/// That is waited for, so that no destructor runs after the end; but not for ever.
+/// A thread outside that has marked a task as woken, and lost its core before it queued it, is the only one that can.
+/// The dispatcher waits for that, so that no destructor runs after the end; but not for ever.
 fn drop_all(shared: &Shared) -> usize {
     let (begin, mut uncalled) = (Moment::now(), drop_queued(shared));
     while shared.live.living() > 0
@@ -276,7 +276,7 @@ fn drop_all(shared: &Shared) -> usize {
     uncalled
 }
 
-/// Drops every task and closure that is left, also those queued while it looked; gives the number of closures.
+/// Drops every task and closure that is left, also those queued while it looked; returns the number of closures.
 ///
 /// Twice: a task that is there at the first look is counted here. Work after the flag is up is dropped as late and not
 /// counted. Work between the two looks is seen by at least one of the two sides.
@@ -288,7 +288,7 @@ fn drop_leftovers(shared: &Shared) -> usize {
     uncalled + drop_queued(shared)
 }
 
-/// Drops all that waits anywhere, and whatever its destructors schedule; gives the number of closures.
+/// Drops everything that waits anywhere, and whatever its destructors schedule; returns the number of closures.
 fn drop_queued(shared: &Shared) -> usize {
     let mut uncalled = 0;
     let mut drop_job = |job: Job| {

@@ -1,8 +1,8 @@
-//! Decides when a worker may sleep and who wakes it. The protocol, its bad interleavings and why they cannot happen are
-//! in `SLEEP.md` beside this file.
+//! Decides when a worker may sleep and what wakes it. The protocol, its bad interleavings and the reasons why they
+//! cannot happen are in `SLEEP.md` beside this file.
 //!
 //! Two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last look. A
-//! thread that queues work for everybody wakes a sleeper only if nobody is searching. While some workers are awake and
+//! thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are awake and
 //! others sleep, one of the sleepers is on *watch*. Every half thousandth of a second it gets up to see whether work
 //! waits behind a long job. So a worker that queues work for itself, as every message between tasks does, pays one
 //! load, no fence and no system call.
@@ -12,13 +12,13 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicBool, AtomicUsize, Ordering, SpinLock, fence, thread};
 
-/// How often the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
+/// The number of times the sleeper on watch gets up: half a thousandth of a second, of which it uses about a hundredth.
 pub(crate) const WATCH: Duration = Duration::from_micros(500);
 
 /// The first look of a sleeper on watch, for it may have fallen asleep just before there was work.
 const FIRST_LOOK: Duration = Duration::from_micros(50);
 
-/// A job that is still running after so many looks of the watch, its falling asleep being one, is long.
+/// A job that is still running after this many looks of the watch, its falling asleep being one, is long.
 const LONG: usize = 2;
 
 /// A worker that queues so much for itself does not leave it to the watch to notice.
@@ -47,11 +47,11 @@ pub struct Sleep {
     list: SpinLock<Vec<Sleeper>>,
     /// By worker: set once by the thread that took it off `list`, cleared by the worker when it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
-    /// How many workers are at work or asleep: a spare counts while it is in the place of another.
+    /// The number of workers that are at work or asleep: a spare counts while it is in the place of another.
     everybody: usize,
-    /// How often the watch looks; without it every queued job rings as if it were for everybody.
+    /// The number of times the watch looks; without it every queued job rings as if it were for all workers.
     watch: Option<Duration>,
-    /// How often it has looked, which tells a worker whether its job is long without a clock.
+    /// The number of times it has looked, which shows a worker without a clock whether its job is long.
     looks: CachePadded<AtomicUsize>,
 }
 
@@ -79,13 +79,13 @@ enum Relief {
 }
 
 impl Sleep {
-    /// Nobody searches, nobody sleeps, and there are no spares.
+    /// No worker searches, none sleeps, and there are no spares.
     #[cfg(any(loom, shuttle))]
     pub fn new(workers: usize, watch: Option<Duration>) -> Self {
         Self::with_spares(workers, 0, watch)
     }
 
-    /// Nobody searches, nobody sleeps. There are places for spare threads, who take part in the place of a worker.
+    /// No worker searches, none sleeps. There are places for spare threads, which take part in place of a worker.
     /// `watch` is how often the sleeper on watch gets up.
     pub fn with_spares(everybody: usize, spares: usize, watch: Option<Duration>) -> Self {
         let workers = everybody + spares;
@@ -100,7 +100,8 @@ impl Sleep {
         }
     }
 
-    /// How often the watch has looked, to be kept when a job begins and given to [`notify_near`](Self::notify_near).
+    /// The number of times the watch has looked, to be kept when a job begins and given to
+    /// [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
         // Relaxed: a measure of time, nothing more.
@@ -113,8 +114,7 @@ impl Sleep {
         self.looks.store(self.looks().wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// Says that work was queued for everybody: wakes a sleeper if nobody is searching. Call it after the work is in
-    /// its queue.
+    /// Announces work for all workers: wakes a sleeper if none is searching. Call it after the work is in its queue.
     pub fn notify(&self) {
         // Orders the caller's write to a queue before the load below, against the fences in `sleep` and `stop_search`,
         // which order a change of `word` before a look at the queues: one of the two sees the other.
@@ -126,8 +126,8 @@ impl Sleep {
         }
     }
 
-    /// Whether somebody sleeps and nobody searches: a task queued now is seen by no one soon, unless somebody rings.
-    /// Perhaps out of date.
+    /// Whether a worker sleeps and none searches: a task queued now is seen by none soon, without a ring. Perhaps out
+    /// of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; what is missed here, the watch sees.
@@ -135,14 +135,14 @@ impl Sleep {
         word & SEARCHING_MASK == 0 && word >= SLEEPING
     }
 
-    /// Whether a sleeper is on watch, who will see queued tasks. Perhaps out of date.
+    /// Whether a sleeper is on watch, which will see queued tasks. Perhaps out of date.
     pub fn is_watched(&self) -> bool {
         // Relaxed: as above. It falls only when everybody sleeps, which the caller does not.
         self.word.load(Ordering::Relaxed) & WATCHED != 0
     }
 
     /// Says that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had looked
-    /// `since` times. The worker will come to that work itself. A sleeper is woken only if nobody would notice that
+    /// `since` times. The worker will reach that work itself. A sleeper is woken only if no watch would notice that
     /// this takes long, if the job is already long, or if many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
@@ -239,7 +239,7 @@ impl Sleep {
         Relief::Quiet
     }
 
-    /// Wakes everybody: the dispatcher is ending.
+    /// Wakes all workers: the dispatcher is ending.
     pub fn wake_all(&self) {
         let sleepers: Vec<Sleeper> = {
             let mut list = self.list.lock();
@@ -292,7 +292,7 @@ impl Sleep {
         sleeper.thread.unpark();
     }
 
-    /// Takes the worker off the list again; false if somebody took it off first, who will then rouse it.
+    /// Takes the worker off the list again; false if another thread took it off first, which will then rouse it.
     fn stay_awake(&self, worker: usize) -> bool {
         let mut list = self.list.lock();
         let Some(position) = list.iter().position(|sleeper| sleeper.worker == worker) else { return false };

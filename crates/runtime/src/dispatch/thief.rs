@@ -6,7 +6,7 @@
 //! has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present pace.
 //!
 //! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that gets on is
-//! looked at less and less often.
+//! examined less and less often.
 //!
 //! Halves of forks wait in queues of their own, and are taken at once, because a fork asks for help. But looking for
 //! them is rationed in the same way, unless the last one that was taken was worth the trip.
@@ -28,7 +28,7 @@ const WORTH: Duration = Duration::from_micros(4);
 /// The longest time for which a worker that gets on is left alone.
 const LEFT_ALONE: Duration = Duration::from_micros(20);
 
-/// How often a thief looks for forks, if the last one was not worth it.
+/// The number of times a thief looks for forks, if the last one was not worth it.
 const FORKS_EVERY: Duration = Duration::from_micros(1);
 
 /// A fork that keeps its thief busy for so long was worth it: a few times the cost of taking it.
@@ -37,10 +37,10 @@ const FORK_WORTH: Duration = Duration::from_micros(2);
 /// A searching worker's knowledge of the others.
 pub(crate) struct Thief {
     own: usize,
-    /// The last look for forks, and for how long none is due after it.
+    /// The last look for forks, and the time for which none is due after it.
     forks: Option<Moment>,
     forks_pause: Duration,
-    /// When it took a fork, until it looks again.
+    /// From the time it took a fork until it looks again.
     fork_taken: Option<Moment>,
     /// The victim to look at first: the last one.
     first: usize,
@@ -110,7 +110,7 @@ impl Thief {
         None
     }
 
-    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: nobody is left alone.
+    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: no queue is left alone.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;

@@ -1,9 +1,9 @@
 //! A thread that looks whether workers get on, and says so when one does not.
 //!
 //! A worker counts the beginnings and ends of its jobs anyway, for thieves and for the shutdown; the watchdog reads
-//! that count now and then. A count that is odd and stands still is a job that does not end. So watching costs a worker
-//! nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if there is a
-//! watchdog.
+//! that count now and then. A count that is odd and does not change is a job that does not end. So watching costs a
+//! worker nothing. Only the name of a job is noted, if it has one ([`named`], [`blocking`](super::blocking)) and if
+//! there is a watchdog.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -31,7 +31,7 @@ pub struct Stuck {
     pub thread: String,
     /// The innermost name of the task that is being polled, if it was [`named`].
     pub task: Option<String>,
-    /// Why it blocks, if it said so: [`blocking`](super::blocking).
+    /// The reason why it blocks, if it gave one: [`blocking`](super::blocking).
     pub reason: Option<&'static str>,
     /// For how long the watchdog has seen it there; it may have been there for longer.
     pub since: Duration,
@@ -79,7 +79,7 @@ impl Doing {
 }
 
 /// Calls a future by a name: in the reports of the watchdog while it is polled, and in what an
-/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog tells the innermost, the inspector the
+/// [`Inspector`](crate::Inspector) shows of its task. Names nest; the watchdog reports the innermost, the inspector the
 /// outermost.
 ///
 /// Cost: a lock at the first poll and at the end, and one look at a thread-local pointer for each poll. With a
@@ -136,10 +136,10 @@ impl<F: Future> Future for Named<F> {
     }
 }
 
-/// The names of tasks, for inspectors; by the address that tells a task's wakers from another's.
+/// The names of tasks, for inspectors; by the address that identifies a task's wakers.
 pub(crate) type Names = SpinLock<HashMap<usize, Arc<str>>>;
 
-/// A name that stands in the list until this is dropped, if the task had none before.
+/// A name that is in the list until this is dropped, if the task had none before.
 struct Noted(Option<(Arc<Shared>, usize)>);
 
 impl Noted {
@@ -189,7 +189,7 @@ impl Watchdog {
     /// Starts it. `name` is that of the dispatcher's threads.
     ///
     /// # Errors
-    /// If the system will not start a thread.
+    /// Fails if the system will not start a thread.
     pub(super) fn start(plan: Plan, name: &str, shared: &Arc<Shared>) -> std::io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
         let mut watch = Watch {

@@ -13,11 +13,11 @@ use super::{ABORTING, Closure, Job, Shared};
 use crate::fork_join::Fork;
 use crate::queue::priority::Rotation;
 
-/// After so many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could keep
-/// posts from outside waiting for ever. A prime, so that it does not fall into step with a program's own rhythm.
+/// After this many jobs of its own a worker looks at the common queue first. Otherwise a busy conversation could delay
+/// posts from outside without end. A prime, so that it does not fall into step with a program's own rhythm.
 const OUTSIDE_EVERY: u32 = 61;
 
-/// The most jobs that a worker takes from the common queue at once.
+/// The largest number of jobs that a worker takes from the common queue at once.
 const OUTSIDE_SHARE: usize = 32;
 
 /// Counts of a worker's work since the dispatcher started.
@@ -87,7 +87,7 @@ impl Tally {
         self.turns() % 2 == 1
     }
 
-    /// A fork was taken from somebody.
+    /// A fork was taken from another worker.
     pub(super) fn count_steal(&self) {
         Self::count(&self.steals);
     }
@@ -175,7 +175,7 @@ struct Run<'a> {
     role: Role,
     index: usize,
     local: &'a Worker<Job>,
-    /// Jobs since the common queue was last looked at first.
+    /// The number of jobs since the last look at the common queue first.
     jobs: u32,
     /// Its knowledge of the other workers' queues.
     thief: Thief,

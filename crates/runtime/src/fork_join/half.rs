@@ -1,4 +1,4 @@
-//! The second half of a fork, on the stack of who forked it, for others to take.
+//! The second half of a fork, on the stack of the forking worker, for others to take.
 //!
 //! A [`Half`] lives in the frame of `join`, which does not end before the half has been taken back or its latch has
 //! been set. So a queue holds one pointer of it, [`Fork`], and a fork allocates nothing.
@@ -15,7 +15,7 @@ use lehr_sync::{AtomicUsize, Ordering};
 use super::latch::{End, Latch};
 use crate::context::{self, Context};
 
-/// Nobody has taken it.
+/// No worker has taken it.
 const NOBODY: usize = usize::MAX;
 
 /// The outcome of a closure: its result, or the payload of its panic.
@@ -34,7 +34,7 @@ impl Head {
         &self.latch
     }
 
-    /// Which worker runs it, as soon as that has begun.
+    /// The worker that runs it, as soon as that has begun.
     pub(crate) fn thief(&self) -> Option<usize> {
         // Relaxed: a place to look at; what is found there is judged by the latch.
         Some(self.thief.load(Ordering::Relaxed)).filter(|&thief| thief != NOBODY)
@@ -98,7 +98,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
 }
 
 /// # Safety
-/// `head` is the head of a `Half<F, R>` that lives until its latch is set, and whose closure nobody else takes.
+/// `head` is the head of a `Half<F, R>` that lives until its latch is set, and whose closure nothing else takes.
 unsafe fn run<F: FnOnce() -> R + Send, R: Send>(head: *const Head) {
     let half = head.cast::<Half<F, R>>();
     // SAFETY: the caller's promise; the head is the first field.
@@ -129,7 +129,7 @@ impl Fork {
         std::ptr::eq(self.0, head)
     }
 
-    /// Runs it as the worker of this index. Never panics: that of the closure is its owner's to hear of.
+    /// Runs it as the worker of this index. Never panics: its owner gets the closure's panic.
     pub(crate) fn run(self, index: usize) {
         // SAFETY: `Half::fork` promised that the half lives until its latch is set, which only who has the fork can do.
         unsafe {

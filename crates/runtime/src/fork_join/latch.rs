@@ -2,15 +2,15 @@
 //!
 //! | state | meaning | who sets it |
 //! | --- | --- | --- |
-//! | `AWAKE` | not over; the owner will look again by itself | at the beginning |
+//! | `AWAKE` | not over; the owner will look again itself | at the beginning |
 //! | `ASLEEP` | not over; the owner sleeps, or is about to, and has left its name | the owner, from `AWAKE` |
 //! | `DONE` | over | the other |
 //! | `RETURNED` | over: it was not done, and the owner is to do it | the other |
 //!
-//! A latch lies on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker may not
+//! A latch is on its owner's stack, and is gone as soon as the owner has seen the end. So the other worker may not
 //! touch it after it has written the end, and fetches the name before.
 //!
-//! *The interleaving to fear*: the owner looks and it is not over. The other writes the end and sees nobody asleep. The
+//! *The interleaving to fear*: the owner looks and it is not over. The other writes the end and sees no sleeper. The
 //! owner goes to sleep for ever.
 //!
 //! *It cannot happen*: both write by an exchange that expects `AWAKE`, so one of them fails and knows. Model:
@@ -25,12 +25,12 @@ const ASLEEP: usize = 1;
 const DONE: usize = 2;
 const RETURNED: usize = 3;
 
-/// How a wait ended.
+/// The end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The fork has been done.
     Done,
-    /// It is to be done by who waited.
+    /// The waiter must run it.
     Returned,
 }
 
@@ -58,7 +58,7 @@ impl Latch {
         Self { state: AtomicUsize::new(AWAKE), sleeper: Cell::new(None) }
     }
 
-    /// The end, if it has come; the other's earlier writes are visible then.
+    /// The end, if it has arrived; the other's earlier writes are visible then.
     #[inline]
     pub fn end(&self) -> Option<End> {
         // Acquire: pairs with the Releases in `set`.
@@ -88,7 +88,7 @@ impl Latch {
     /// Ends the wait and wakes the owner. The owner sees everything that the caller did.
     ///
     /// # Safety
-    /// `this` points to a latch that lives until its owner has seen the end, and nobody else ends it.
+    /// `this` points to a latch that lives until its owner has seen the end, and nothing else ends it.
     pub unsafe fn set(this: *const Self, end: End) {
         let end = match end {
             End::Done => DONE,

@@ -66,7 +66,7 @@ impl std::fmt::Debug for Scope<'_> {
 /// Calls `body` with a scope to spawn into, and returns its result when all that was spawned has ended.
 ///
 /// Idle workers begin with spawned closures at once, in no promised order. When `body` has ended your thread works too,
-/// and waits for those in progress elsewhere as [`join`](super::join) waits. On a thread that is no worker, and on a
+/// and waits for work in progress elsewhere as [`join`](super::join) does. On a thread that is no worker, and on a
 /// dispatcher of one, your thread runs all of it after `body`. Spawned closures must not wait for others by their own
 /// means.
 ///
@@ -74,7 +74,8 @@ impl std::fmt::Debug for Scope<'_> {
 /// [`join`](super::join) is for smaller ones.
 ///
 /// # Panics
-/// If `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the first.
+/// Panics if `body` panics, or a spawned closure does, after all have ended: with the panic of `body`, or else with the
+/// first.
 ///
 /// # Example
 /// ```
@@ -181,7 +182,7 @@ impl Core {
         }
     }
 
-    /// One spawned closure has been called and is gone.
+    /// One spawned closure has been called and dropped.
     fn ended(&self, panic: Option<Box<dyn Any + Send>>) {
         let (later, owner) = {
             let mut state = self.state.lock();

@@ -3,7 +3,7 @@
 //!
 //! Everything that arrives is stamped, in the order in which posts reach the interleave's lock. An item that cannot
 //! start yet is noted in the lane of its branch. The oldest stamp of each lane that may run more is in the list of its
-//! group (`heads`). So a decision looks at two numbers, whatever the number of branches and of pending items.
+//! group (`heads`). So a decision looks at two numbers, for any number of branches and of pending items.
 //!
 //! | arrives | nothing runs | concurrent ones run | an exclusive one runs |
 //! | --- | --- | --- | --- |
@@ -43,9 +43,9 @@ use crate::port::wake::Wake;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Order {
-    /// As items arrive, whatever their group; neighbours that are concurrent run together. The effect is as if the
-    /// items had been handled one after the other in order of arrival. So a reader sees the earlier changes of its own
-    /// poster. No exclusive item passes a concurrent one that came earlier.
+    /// As items arrive, in any group; neighbours that are concurrent run together. The effect is as if the items had
+    /// been handled one after the other in order of arrival. So a reader sees the earlier changes of its own poster. No
+    /// exclusive item passes a concurrent one that came earlier.
     #[default]
     Arrival,
     /// Phases in turn: when an exclusive handler ends, all concurrent items that wait start; when they have ended, the
@@ -66,14 +66,14 @@ pub enum Group {
     Teardown,
 }
 
-/// How far the interleave has come. It only ever goes down this list, except from `Closing` back to `Open` if somebody
-/// takes the teardown item away before it is accepted.
+/// The state of the interleave. It only ever goes down this list, except from `Closing` back to `Open` if another
+/// receiver takes the teardown item before it is accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
     Open,
-    /// A teardown item has come: only items that running handlers wait for still start.
+    /// A teardown item has arrived: only items that running handlers wait for still start.
     Closing,
-    /// Nothing runs any more but the teardown handler and independent ones.
+    /// Only the teardown handler and independent ones run.
     Tearing,
     Ended,
 }
@@ -224,7 +224,7 @@ impl Admission {
         }
     }
 
-    /// An operation that nobody holds any more makes room for others.
+    /// An abandoned operation makes room for others.
     fn leave(&mut self, operation: Operation, wake: &mut Wake) {
         let slot = &mut self.operations[operation.slot()];
         slot.0 = slot.0.wrapping_add(1);
@@ -280,7 +280,7 @@ impl Admission {
         std::mem::take(&mut self.retired)
     }
 
-    /// Starts whatever may start.
+    /// Starts every handler that may start.
     fn pump(&mut self, wake: &mut Wake) {
         if let Some(&top) = self.stack.last() {
             self.start_nested(top, wake);
@@ -404,7 +404,7 @@ impl Admission {
         }
     }
 
-    /// A pending item has been taken away by somebody else.
+    /// Another receiver has taken a pending item.
     pub(super) fn lose(&mut self, index: usize, sequence: u64, wake: &mut Wake) {
         let is_it = |entry: &Entry| entry.item.is_some_and(|(_, other)| other == sequence);
         let lane = self.lane_mut(index);
@@ -420,7 +420,7 @@ impl Admission {
         }
     }
 
-    /// Gives up the oldest or the newest pending item of a branch, if more than so many are pending.
+    /// Gives up the oldest or the newest pending item of a branch, if more than this many are pending.
     pub(super) fn shed(
         &mut self,
         index: usize,
@@ -474,7 +474,7 @@ impl Admission {
         }
     }
 
-    /// Whether no handler is left, be it one that nobody waits for.
+    /// Whether no handler is left, detached ones included.
     pub(super) fn is_empty(&self) -> bool {
         self.operations.len() == self.free_operations.len()
     }
@@ -489,7 +489,7 @@ impl Admission {
         self.wake_idle(wake);
     }
 
-    /// Puts a lane into the list of its group, or takes it out, or moves it, as it now stands.
+    /// Puts a lane into the list of its group, takes it out, or moves it, by its present state.
     fn relist(&mut self, index: usize) {
         let Some(lane) = self.lanes[index].as_mut() else { return };
         let Some(list) = lane.group.list() else { return };

@@ -23,7 +23,7 @@ pub struct Core<S> {
     pub(super) name: String,
     pub(super) handle: Handle,
     pub(super) keeps_ports_open: bool,
-    /// Whether the items left in the ports that it has closed are refused.
+    /// Whether the items that remain in its closed ports are refused.
     pub(super) refuses_pending: bool,
     pub(super) on_failure: Option<Box<dyn Fn(Failure) + Send + Sync>>,
     pub(super) inner: SpinLock<Inner<S>>,
@@ -37,12 +37,12 @@ pub struct Inner<S> {
     pub(super) state: Option<Version<S>>,
     /// The branches, at the numbers of their lanes.
     pub(super) members: Vec<Option<Seat>>,
-    /// How many branches are independent: if any, the old state stays visible while a new one is made.
+    /// The number of branches that are independent: if any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
-    /// Whether somebody looks at the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
+    /// Whether there is a view of the state from outside ([`latest`](super::InterleaveHandle::latest)), be it between a
     /// guard and the end of its handler.
     pub(super) is_followed: bool,
-    /// There while the teardown handler runs: whom to wake if it is cancelled.
+    /// There while the teardown handler runs: the waiter to wake if it is cancelled.
     pub(super) teardown: Option<Waker>,
     /// The outcome, once it has ended.
     pub(super) outcome: Option<Result<(), TaskError>>,
@@ -58,7 +58,7 @@ pub(super) struct Seat {
     pub(super) is_independent: bool,
 }
 
-/// A branch, whatever it waits for.
+/// A branch, for any kind of wait.
 pub(super) trait Member: Send + Sync {
     /// Whether it waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
@@ -68,7 +68,7 @@ pub(super) trait Member: Send + Sync {
     fn leave(&self, ticket: Option<Ticket>);
     /// Refuses the items left in its ports.
     fn refuse_left(&self);
-    /// Where a persistent waiter stands: see [`Port::fetch`].
+    /// The address of a persistent waiter: see [`Port::fetch`].
     fn identity(&self) -> *const ();
 }
 
@@ -102,7 +102,7 @@ impl<B: AtPort> Member for B {
     }
 }
 
-/// A handler that did not come to its end.
+/// A handler that did not finish.
 ///
 /// # Example
 /// ```
@@ -120,7 +120,7 @@ impl<B: AtPort> Member for B {
 pub struct Failure {
     /// The operation's name in messages.
     pub operation: String,
-    /// Why it ended.
+    /// The reason why it ended.
     pub error: TaskError,
 }
 
@@ -130,7 +130,7 @@ impl std::fmt::Display for Failure {
     }
 }
 
-/// Tells those who wait for the end when it is dropped.
+/// Wakes those that wait for the end when it is dropped.
 struct Signal<'a>(&'a Port<std::convert::Infallible>);
 
 impl Drop for Signal<'_> {
@@ -140,7 +140,7 @@ impl Drop for Signal<'_> {
 }
 
 impl<S: Send + Sync + 'static> Core<S> {
-    /// Counts a handler that did not come to its end, and tells whom it concerns.
+    /// Counts a handler that did not finish, and reports it.
     pub(super) fn report(&self, operation: Operation, error: &TaskError) {
         let name = {
             let mut inner = self.inner.lock();
@@ -188,7 +188,7 @@ impl<S: Send + Sync + 'static> Core<S> {
         drop(gone);
     }
 
-    /// Ends an operation, as far as one holder is concerned.
+    /// Ends an operation for one of its holders.
     pub(super) fn release(&self, operation: Operation) {
         self.change(|inner, wake| inner.admission.release(operation, wake));
     }
@@ -339,7 +339,7 @@ impl<S> Inner<S> {
         self.state.take()
     }
 
-    /// Puts the state back; gives the replaced one.
+    /// Puts the state back; returns the replaced one.
     pub(super) fn put_back(&mut self, version: Version<S>, wake: &mut Wake) -> Option<Version<S>> {
         let before = self.state.replace(version);
         self.admission.state_is_back(self.independents > 0, wake);

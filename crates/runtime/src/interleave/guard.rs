@@ -15,7 +15,7 @@ use super::core::{Core, Inner};
 use crate::calls::{self, CallSite, Left};
 use crate::port::wake::Wake;
 
-/// The state as it was after so many changes.
+/// The state as it was after this many changes.
 pub struct Version<S> {
     pub(super) number: u64,
     pub(super) state: Arc<S>,
@@ -29,7 +29,7 @@ impl<S> Clone for Version<S> {
 
 /// The state of an interleave as it was when the handler started; it does not change, however long it is kept.
 ///
-/// A snapshot holds nobody up: it may be cloned, sent elsewhere and outlive the handler. While one of an older version
+/// A snapshot blocks nothing: it may be cloned, sent elsewhere and outlive the handler. While one of an older version
 /// lives, the next exclusive handler that changes the state changes a copy.
 ///
 /// Cost: a reference count.
@@ -112,12 +112,12 @@ pub struct Exclusive<S: Send + Sync + 'static> {
 /// [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
-    /// Nothing while it is nobody's.
+    /// Nothing while it has no owner.
     operation: Option<Operation>,
-    /// Nothing while it is lent, and while it is nobody's.
+    /// Nothing while it is lent, and while it has no owner.
     version: Option<Version<S>>,
     is_changed: bool,
-    /// Whether the state is seen by somebody before the operation has ended.
+    /// Whether the state is visible before the operation has ended.
     is_looked_at: bool,
     /// The version that it has replaced: the user's, and so to be dropped after the lock.
     replaced: Option<Version<S>>,
@@ -150,7 +150,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         self.replaced = inner.put_back(version, wake);
     }
 
-    /// Is nobody's from now on.
+    /// Has no owner from now on.
     fn end(&mut self, inner: &mut Inner<S>, wake: &mut Wake) {
         let Some(operation) = self.operation.take() else { return };
         self.put_back(inner, wake);
@@ -180,7 +180,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// How many exclusive handlers had changed the state before this one.
+    /// The number of exclusive handlers that had changed the state before this one.
     ///
     /// # Example
     /// See [`Snapshot::version`].
@@ -234,8 +234,8 @@ impl<S: fmt::Debug + Send + Sync + 'static> fmt::Debug for Exclusive<S> {
 }
 
 impl<S: Send + Sync + 'static> Drop for Exclusive<S> {
-    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and nobody could see
-    /// the difference.
+    /// Gives the state back: at once, or together with the right to run, if that comes next anyway and the difference
+    /// is invisible.
     ///
     /// While the operation's own turn polls it, nothing that waits for the state can start: the turn may run until the
     /// handler has ended. So the guard leaves its state to the turn. The turn gives all back under one lock, and under

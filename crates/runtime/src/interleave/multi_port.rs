@@ -1,9 +1,9 @@
 //! A branch that takes several items together: a join of ports, or a number of items of one port.
 //!
-//! Its items belong to nobody until they are taken, so that no single item can be noted with admission. Its turns ask
-//! first and then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts
-//! as the arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it
-//! gives the grant back and waits again.
+//! Its items have no owner until they are taken, so no single item can be noted with admission. Its turns ask first and
+//! then take. A turn waits at its ports until they hold enough, and notes that with admission, which counts as the
+//! arrival. After its grant it takes everything under the locks of the ports. If others have been quicker, it gives the
+//! grant back and waits again.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -28,10 +28,10 @@ pub(super) struct MultiPortBranch<S, B: Branches, K, H> {
     core: Arc<Core<S>>,
     lane: usize,
     identity: u64,
-    /// Its ports, with nobody waiting at them: every turn has a join of its own.
+    /// Its ports, without waiters: every turn has its own join.
     ports: Join<B>,
     is_once: bool,
-    /// Where the program asked for it: the trace of the items' common context shows this.
+    /// The place in the program that made it: the trace of the items' common context shows this.
     made_at: &'static Location<'static>,
     attendance: SpinLock<Attendance>,
     handler: H,

@@ -76,11 +76,11 @@ impl<W> Source<W> {
         self
     }
 
-    /// Lets at most so many handlers of this branch run at once. Without it, a branch of the concurrent or of the
+    /// Lets at most this many handlers of this branch run at once. Without it, a branch of the concurrent or of the
     /// independent group has no limit of its own. Exclusive handlers never overlap anyway.
     ///
     /// # Panics
-    /// If `count` is 0.
+    /// Panics if `count` is 0.
     ///
     /// # Example
     /// See [`Source`].
@@ -155,8 +155,8 @@ impl<B> fmt::Debug for Both<B> {
 impl<T> Source<Several<T>> {
     /// Takes `count` items of a port together, as [`Port::take`] does.
     ///
-    /// It arrives when the port has enough to spare, and takes when it may run: until then the items are anybody's.
-    /// Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
+    /// It arrives when the port has enough to spare, and takes when it may run: until then any receiver may take the
+    /// items. Handlers of one such branch do not overlap, unless [`limit`](Source::limit) says how many may.
     ///
     /// # Example
     /// ```
@@ -185,7 +185,7 @@ impl<B: Branches<Owned = B>> Source<Both<B>> {
     /// Takes of several ports together, as [`join`](crate::join()) does; the rest as for [`take`](Source::take).
     ///
     /// # Errors
-    /// [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
+    /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.
     ///
     /// # Example
     /// ```

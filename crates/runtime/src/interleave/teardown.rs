@@ -1,10 +1,10 @@
-//! How an interleave ends.
+//! The way in which an interleave ends.
 //!
 //! 1. A teardown item arrives: under the interleave's lock it closes, so that nothing more starts.
 //! 2. Before the post returns, the item is fetched (accepted), and the ports of all branches are closed, so later
 //!    posters get an error.
 //! 3. When the last running handler has ended, the branches leave their ports. Items that had not started are still
-//!    there, at their places, and are offered to others who wait.
+//!    there, at their places, and are offered to other waiters.
 //! 4. The handler runs alone, with the state.
 //! 5. When it has returned, the end is signalled, and not before.
 //!
@@ -41,9 +41,9 @@ pub(super) struct Teardown<S, T, H> {
     handler: SpinLock<Option<H>>,
 }
 
-/// How far a teardown has come; it is woken once in each of the first two.
+/// The progress of a teardown; it is woken once in each of the first two.
 enum Stage<T> {
-    /// The item lies in the port.
+    /// The item is in the port.
     Noted(Ticket, u64),
     /// The item is here, with the context it was posted in; running handlers are waited for.
     Accepted(T, Option<Context>),

@@ -8,7 +8,7 @@ use lehr_sync::Arc;
 use super::Port;
 use super::options::{Arrivals, DiscardedItem, Limit, Options, Overflow, Sink};
 
-/// Settings of a port before it is made.
+/// Settings for a port that is still to be created.
 ///
 /// # Example
 /// ```
@@ -47,10 +47,11 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// How many items and permits the port has places for, and its policy beyond that. Default: as many as come.
+    /// The number of items and permits that the port has places for, and its policy beyond that. Default: as many as
+    /// come.
     ///
     /// # Panics
-    /// If `capacity` is 0: nothing could ever be posted.
+    /// Panics if `capacity` is 0: nothing could ever be posted.
     ///
     /// # Example
     /// See [`Overflow`].
@@ -96,8 +97,8 @@ impl<T> PortBuilder<T> {
     }
 
     /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
-    /// with no lock held. That is by a post, or by dropping the port. A panic of it is a panic of that call, whose
-    /// effect stands. Default: nobody; they are counted all the same.
+    /// with no lock held. A post makes it give an item up, and so does dropping the port. A panic of it is a panic of
+    /// that call, which still takes effect. Default: none; the items are still counted.
     ///
     /// # Example
     /// ```
@@ -159,7 +160,7 @@ impl<T> Port<T> {
     /// An open, empty port with a capacity.
     ///
     /// # Panics
-    /// If `capacity` is 0.
+    /// Panics if `capacity` is 0.
     ///
     /// # Example
     /// ```

@@ -13,9 +13,9 @@ type Closure<T> = Box<dyn Fn(&T) -> Option<usize> + Send>;
 
 /// Gives the class of an item, or none if the item is of no interest. Called under the port's lock.
 pub(crate) enum Classify<T> {
-    /// One of ours, that looks at the item alone.
+    /// A filter of Lehr, which looks only at the item.
     Function(fn(&T) -> Option<usize>),
-    /// One that knows or asks something of the user's.
+    /// A filter that calls user code.
     Closure(Closure<T>),
 }
 
@@ -24,12 +24,12 @@ pub(crate) struct CountingFilter<T> {
     classify: Classify<T>,
     /// For each class, how many items the owner lacks.
     lacking: Vec<usize>,
-    /// How many classes lack anything.
+    /// The number of classes that lack anything.
     open: usize,
 }
 
 impl<T> CountingFilter<T> {
-    /// For so many classes, none of which lacks anything yet.
+    /// For this many classes, none of which lacks anything yet.
     pub(crate) fn new(classes: usize, classify: Classify<T>) -> Self {
         Self { classify, lacking: vec![0; classes], open: 0 }
     }

@@ -1,4 +1,4 @@
-//! How a port stands ([`Gauges`]), and waiting for its end ([`Drained`]).
+//! The state of a port ([`Gauges`]), and waiting for its end ([`Drained`]).
 
 use std::fmt;
 use std::future::Future;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use super::Port;
 use super::options::Options;
 
-/// How a port stands at one moment. The counts cost nothing to keep: they follow from the number of the youngest item.
+/// The state of a port at one moment. The counts cost nothing to keep: they follow from the number of the youngest
+/// item.
 ///
 /// Always `posted == received + discarded + len`.
 ///
@@ -38,17 +39,17 @@ pub struct Gauges {
     pub posters_waiting: usize,
     /// Items that the port has accepted.
     pub posted: u64,
-    /// Items that somebody has taken out.
+    /// Items that have been taken out.
     pub received: u64,
     /// Items that the port has given up.
     pub discarded: u64,
-    /// How long the oldest item has been here, if there is one and the port was built to
+    /// The time that the oldest item has been here, if there is one and the port was built to
     /// [`measure_age`](super::builder::PortBuilder::measure_age).
     pub age_of_oldest: Option<Duration>,
 }
 
 impl<T> Port<T> {
-    /// How the port stands: out of date as soon as it is known.
+    /// The port's state: out of date as soon as it is known.
     ///
     /// # Example
     /// See [`Gauges`].
@@ -81,7 +82,7 @@ impl<T> Port<T> {
         gauges
     }
 
-    /// How many items and permits the port has places for; none if it takes as many as come.
+    /// The number of items and permits that the port has places for; none if it takes as many as come.
     ///
     /// # Example
     /// ```
@@ -110,8 +111,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Waits until the port is closed and empty. Cancel-safe; woken by whatever takes the last item out, or by the
-    /// close.
+    /// Whether the port is closed and empty, and no permit is out: nothing will ever come out of it. It is cancel-safe;
+    /// the removal of the last item wakes it, and so does the close.
     ///
     /// # Example
     /// ```

@@ -49,7 +49,7 @@ impl Drop for Once {
     }
 }
 
-/// The operations of a guard whatever the types are.
+/// The operations of a guard for any types.
 trait Leave: Send + Sync {
     fn leave(&self);
 }
@@ -112,8 +112,8 @@ impl<T: Send + 'static> Port<T> {
 }
 
 impl<T> State<T> {
-    /// Registers a waiter for one item. If there is one for it already, it is offered that; if the port is closed, it
-    /// is woken to learn it. Nothing is taken before it has been called to look: until then its item is in the port.
+    /// Registers a waiter for one item. If an item is there already, it is offered that; if the port is closed, it is
+    /// woken to notice this. Nothing is taken before it has been called to look: until then its item is in the port.
     fn enlist(&mut self, waker: Waker, wake: &mut ManyWakers) -> Ticket {
         let order = self.waiters.next_order();
         // Invariant 1 of the port: what is available, no earlier receiver wants.

@@ -2,10 +2,10 @@
 //!
 //! All of it is in one box that a plain port does not allocate. So in a port without options, a message costs one
 //! pointer check. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
-//! Those who wait for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs,
-//! as a permit, so that nobody can overtake them between their wake-up and their post.
+//! Waiters for a place are in order, and a place that becomes free is *granted*. From that moment it is theirs, as a
+//! permit, so that no poster can overtake them between their wake-up and their post.
 //!
-//! Invariant whenever the port's lock is free: somebody waits ungranted for a place only if no place is free.
+//! Invariant whenever the port's lock is free: a waiter is without a grant only if no place is free.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -34,8 +34,8 @@ pub enum Overflow {
     Wait,
     /// `post`, `post_wait` and `reserve` are refused at once.
     Reject,
-    /// The oldest item makes place, even if it is on its way to a receiver. Refused only when every place is taken by a
-    /// permit.
+    /// The oldest item makes place, even if it is being handed to a receiver. Refused only when every place is taken by
+    /// a permit.
     DropOldest,
     /// The new item is dropped; a `reserve` is refused.
     DropNewest,
@@ -49,7 +49,7 @@ pub enum Overflow {
 pub struct DiscardedItem<T> {
     /// The item.
     pub item: T,
-    /// Why it was given up.
+    /// The reason why it was given up.
     pub reason: Discard,
 }
 
@@ -59,7 +59,7 @@ impl<T> fmt::Debug for DiscardedItem<T> {
     }
 }
 
-/// Why a port gave up an item.
+/// The reason why a port gave up an item.
 ///
 /// # Example
 /// See [`PortBuilder::on_discard`](super::builder::PortBuilder::on_discard).
@@ -120,7 +120,7 @@ pub(crate) struct Options<T> {
     pub(crate) dropped_oldest: u64,
     /// Items that were given up before they entered.
     pub(crate) dropped_newest: u64,
-    /// The waiters for a place, by number, in order. Those below `first_ungranted` have been granted one.
+    /// The waiters for a place, by number, in order. Requests below `first_ungranted` have been granted a place.
     requests: BTreeMap<u64, Option<Waker>>,
     first_ungranted: u64,
     next_number: u64,
@@ -147,7 +147,7 @@ impl<T> Default for Options<T> {
     }
 }
 
-/// How a request for a place stands.
+/// The state of a request for a place.
 pub(crate) enum Request {
     /// The place is the asker's: it counts as a permit.
     Granted,
@@ -167,12 +167,12 @@ impl<T> Options<T> {
         self.permits
     }
 
-    /// How many wait for a place and have not been granted one.
+    /// The number that wait for a place and have not been granted one.
     pub(crate) fn waiting(&self) -> usize {
         self.requests.range(self.first_ungranted..).count()
     }
 
-    /// Takes a place that is free.
+    /// Takes a free place.
     pub(crate) fn permit(&mut self) {
         self.permits += 1;
     }
@@ -182,7 +182,7 @@ impl<T> Options<T> {
         self.permits -= 1;
     }
 
-    /// Asks for a place when there is none, at the end of the order; gives the request's number.
+    /// Queues a request for a place when there is none; returns the request's number.
     pub(crate) fn request(&mut self, waker: &Waker) -> u64 {
         let number = self.number();
         self.requests.insert(number, Some(waker.clone()));
@@ -224,7 +224,7 @@ impl<T> Options<T> {
         }
     }
 
-    /// The port closes: requests are revoked, granted ones too. Only permits in somebody's hand remain.
+    /// The port closes: requests are revoked, granted ones too. Only permits with an owner remain.
     pub(crate) fn revoke(&mut self, wake: &mut Wake) {
         for (number, waker) in std::mem::take(&mut self.requests) {
             self.permits -= usize::from(number < self.first_ungranted);
@@ -255,7 +255,7 @@ impl<T> Options<T> {
     }
 }
 
-/// When items arrived, for a port that was asked to measure it. Beside the queue and not in its elements, which the
+/// The arrival times of items, for a port that measures them. Beside the queue and not in its elements, which the
 /// others would pay for too.
 #[derive(Default)]
 pub(crate) struct Arrivals {
@@ -278,7 +278,7 @@ impl Arrivals {
         }
     }
 
-    /// How long ago the oldest item of `queue` arrived.
+    /// The age of the oldest item of `queue`.
     pub(crate) fn age_of_oldest<T>(&mut self, queue: &Queue<T>) -> Option<Duration> {
         let oldest = queue.sequences().next()?;
         while self.times.front().is_some_and(|&(sequence, _)| sequence < oldest) {

@@ -16,7 +16,7 @@ use crate::error::{PostError, Reason};
 
 /// A right to post one item, for which a place is kept; see [`Port::reserve`].
 ///
-/// Dropped unused it gives the place to the next who waits for one. A port that is closed while permits are out still
+/// If it is dropped unused, the next waiter for a place gets it. A port that is closed while permits are out still
 /// takes their items, and ends when the last of them is gone.
 ///
 /// # Example
@@ -113,7 +113,7 @@ pub struct PostWait<'a, T> {
 }
 
 impl<T> PostWait<'_, T> {
-    /// Gives up waiting; gives the item back, if it was not posted.
+    /// Gives up waiting; returns the item back, if it was not posted.
     ///
     /// # Example
     /// ```
@@ -210,15 +210,15 @@ impl<T> Port<T> {
     /// Posts an item, waiting for a place if the port is full and its policy is [`Overflow::Wait`]. With every other
     /// policy, and on a port without a capacity, it posts at once, as [`post`](Self::post).
     ///
-    /// Those who wait for a place get one in the order in which they asked. Cancel-safe: dropped before it is ready, it
-    /// has posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. Woken by
-    /// whatever takes an item out of the port, by a permit that is dropped, or by [`close`](Self::close).
+    /// Waiters for a place get one in the order of their requests. Cancel-safe: dropped before it is ready, it has
+    /// posted nothing and gives its turn to the next; [`PostWait::into_item`] gives the item back. It wakes when an
+    /// item leaves the port, when a permit is dropped, or at [`close`](Self::close).
     ///
     /// # Errors
-    /// [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
+    /// Returns [`PostError`] with the item, if the port is closed, also while it waits, or refuses it by its policy.
     ///
     /// # Panics
-    /// If it is polled again after it was ready.
+    /// Panics if it is polled again after it was ready.
     ///
     /// # Example
     /// ```
@@ -238,14 +238,14 @@ impl<T> Port<T> {
         PostWait { place: LinePosition { port: self, number: None }, item: Some(item) }
     }
 
-    /// Waits for a place, and keeps it for an item that is made afterwards.
+    /// Waits for a place, and reserves it for an item that is made afterwards.
     ///
     /// On a port without a capacity there is always a place. Cancel-safe, and in the same order as
     /// [`post_wait`](Self::post_wait).
     ///
     /// # Errors
-    /// [`Reason::Closed`], also while it waits. [`Reason::Full`] on a full port whose policy is not [`Overflow::Wait`].
-    /// A port that drops the oldest gives up an item for the permit, if it has one.
+    /// Returns [`Reason::Closed`], also while it waits. Returns [`Reason::Full`] on a full port whose policy is not
+    /// [`Overflow::Wait`]. A port that drops the oldest gives up an item for the permit, if it has one.
     ///
     /// # Example
     /// See [`Permit`].
@@ -253,10 +253,10 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// A place, if there is one now; never waits, and overtakes nobody who does.
+    /// A place, if there is one now; never waits, and overtakes no waiter.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
+    /// The errors of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.
     ///
     /// # Example
     /// ```

@@ -39,7 +39,7 @@ pub struct Receiver {
     tasks: Vec<Task<Result<(), String>>>,
 }
 
-/// How many turns of a receiver are left, for the report of those that are lost.
+/// The number of turns of a receiver that are left, for the report of those that are lost.
 pub(crate) struct Turns {
     /// The name of its port or ports in messages.
     name: String,
@@ -51,7 +51,7 @@ impl Turns {
         Arc::new(Self { name, left: SpinLock::new(count) })
     }
 
-    /// A turn is lost for this reason: tells the process's hook, because nobody may ever ask how the receiver ended.
+    /// A turn is lost for this reason: calls the process's hook, because the receiver may never be asked how it ended.
     pub(crate) fn lose(&self, what: &str, message: &str) {
         let left = {
             let mut left = self.left.lock();
@@ -76,9 +76,9 @@ impl Receiver {
     /// Waits until the receiver has ended because its port was closed and drained.
     ///
     /// # Errors
-    /// The first panic of a handler. That turn of the handler is lost, with its item. A receiver with a limit of 1 then
+    /// The first panic of a handler. The handler loses that turn, with its item. A receiver with a limit of 1 then
     /// leaves its port, and one with a higher limit continues with one turn less. The process's
-    /// [hook](crate::set_error_hook) has been told of each, when it happened. A panic that went to the sink of a
+    /// [hook](crate::set_error_hook) was called for each panic when it happened. A panic that went to the sink of a
     /// context costs no turn and is no error here.
     ///
     /// # Example
@@ -114,19 +114,19 @@ impl<T: Send + 'static> Port<T> {
     /// Registers a handler for every item, those already in the port first.
     ///
     /// At most `concurrency` turns of the handler run at the same time, on the workers of `dispatcher`. With 1 they
-    /// never overlap and see the items in order. Items that come when all turns are taken stay in the port.
+    /// never overlap and see the items in order. Items that come while all turns are in use stay in the port.
     /// Registration is done when this returns. A handler gives a future; one that has nothing to wait for ends with
     /// `async {}`.
     ///
     /// Each turn runs in the [`Context`](crate::Context) that its item was posted in, and ends with it. If that context
-    /// has a sink for errors, a panic of the handler goes there and the receiver goes on. Otherwise the turn is lost:
+    /// has a sink for errors, a panic of the handler goes there and the receiver continues. Otherwise the turn is lost:
     /// with a concurrency of 1 that is the end of the receiver, and later items stay in the port. The process's
     /// [hook](crate::set_error_hook) is called at once, with the port's name and the number of turns that remain; by
     /// default it prints. The error is also the output of [`Receiver::ended`]. A handler that is to survive its panics
     /// wants a context with a sink, or catches them itself.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// [`Receiver`] has the plain case; this is the effect of a panic:
@@ -154,13 +154,13 @@ impl<T: Send + 'static> Port<T> {
     /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
     ///
     /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item
-    /// stays, and the turn of the receiver that asked it ends.
+    /// stays, and the turn of the receiver that called it ends.
     ///
     /// Cost: that of [`on`](Self::on), and a copy of the predicate for each item; in one allocation, or two if it
     /// captures anything.
     ///
     /// # Panics
-    /// If `concurrency` is 0.
+    /// Panics if `concurrency` is 0.
     ///
     /// # Example
     /// ```

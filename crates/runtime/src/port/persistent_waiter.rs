@@ -3,8 +3,8 @@
 //!
 //! An item that a persistent waiter takes is marked as offered to it. It stays in its place in the port as long as the
 //! interleave makes it wait. The interleave notes its sequence number, in the order in which posts of all its ports
-//! arrive. So the port still counts the item, and anybody may take it with [`Port::try_receive`]. When the persistent
-//! waiter leaves, items that it had not fetched are offered to the next in order, in the old order.
+//! arrive. So the port still counts the item, and any receiver may take it with [`Port::try_receive`]. When the
+//! persistent waiter leaves, items that it had not fetched are offered to the next in order, in the old order.
 
 use lehr_sync::Arc;
 
@@ -27,7 +27,7 @@ pub(crate) trait PersistentWaiter<T>: Send + Sync {
     /// The judgement of an item whose poster would wait for an answer to it.
     fn judge(&self, item: &T, call: &Frame) -> Judgement;
 
-    /// An item that it took and has not fetched has been fetched by somebody else.
+    /// Another receiver has fetched an item that it took but had not fetched.
     fn loses(&self, sequence: u64, wake: &mut Wake);
 }
 
@@ -144,8 +144,8 @@ impl<T> Port<T> {
         self.settle_predicates();
     }
 
-    /// Takes out the items left in the port on nobody's way, oldest first, and refuses the questions among it because
-    /// the service is stopping. The port's sink, if it has one, is given the items.
+    /// Takes out the items that are being handed to no receiver, oldest first, and refuses the questions among them
+    /// because the service is stopping. The port's sink, if it has one, is given the items.
     pub(crate) fn refuse_left(&self) {
         let mut wake = Wake::default();
         let (elements, sink) = {
@@ -162,7 +162,7 @@ impl<T> Port<T> {
         }
     }
 
-    /// As [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a
+    /// Like [`fetch`](Self::fetch), for an item that the persistent waiter is not going to handle: one that wanted a
     /// single item waits on.
     pub(crate) fn shed(&self, ticket: Ticket, sequence: u64, identity: *const ()) -> Option<T> {
         let mut wake = Wake::default();
@@ -205,7 +205,7 @@ impl<T> State<T> {
         }
     }
 
-    /// An item that a persistent waiter took has been fetched by somebody else.
+    /// Another receiver has fetched an item that a persistent waiter took.
     pub(super) fn rob(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if let Want::PersistentWaiter(resident) = self.waiters.want(ticket) {
             resident.loses(sequence, wake);

@@ -1,8 +1,8 @@
-//! The way of most messages: a port without options, and a receiver that takes whatever comes.
+//! The way of most messages: a port without options, and a receiver without a predicate.
 //!
 //! This file does the work of `port.rs` and `waiters.rs` in the plain case: no policy, no predicate, no take or join to
-//! wake. It decides the same, with a third of the instructions. If anything is out of the ordinary it does nothing and
-//! says so, and the general way is taken under the same lock.
+//! wake. It decides the same, with a third of the instructions. If anything is unusual it does nothing and says so, and
+//! the general way is taken under the same lock.
 
 use std::task::{Poll, Waker};
 
@@ -11,7 +11,7 @@ use super::waiters::Ticket;
 use crate::context;
 
 impl<T> State<T> {
-    /// Posts an item; gives whom to wake, or the item if the general way must be taken.
+    /// Posts an item; returns the waiter to wake, or the item if the general way must be taken.
     #[inline]
     pub(crate) fn post_plainly(&mut self, item: T) -> Result<Option<Waker>, T> {
         if self.is_closed || self.options.is_some() {

@@ -1,7 +1,7 @@
 //! Asking a predicate under its port's lock: its panic is an answer, and in debug builds its time is watched.
 //!
-//! A predicate that takes long holds up everybody at its port. That is a fault of the program and not of the message,
-//! so it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
+//! A predicate that takes long delays all users of its port. This is a fault of the program and not of the message, so
+//! it is not an error of the receive. It is reported to the process's hook, once the lock is free, with the port's
 //! name. Time is the wall's, so a thread that lost its core in the middle may be reported too. Release builds read no
 //! clock.
 
@@ -37,7 +37,7 @@ pub(crate) fn caught<R>(ask: impl FnOnce() -> R) -> Result<R, String> {
     })
 }
 
-/// Raised by the first predicate that panics: before that, nobody looks for payloads.
+/// Raised by the first predicate that panics: before that, nothing looks for payloads.
 static HAS_PANICKED: Flag = Flag::new();
 
 #[allow(clippy::missing_const_for_thread_local, reason = "the model checkers' macros take no const block")]
@@ -90,7 +90,7 @@ mod watch {
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 
     thread_local! {
-        /// The slowest predicate that this thread has asked since it last reported one. On the thread and not in the
+        /// The slowest predicate that this thread has called since it last reported one. On the thread and not in the
         /// port, because the predicate and the report are parts of one call.
         static SLOWEST: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }

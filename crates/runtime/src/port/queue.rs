@@ -12,7 +12,7 @@ const CAPACITY_KEPT: usize = 32;
 pub(crate) struct Element<T> {
     /// 0, 1, 2, … in order of arrival at this port; ascending along the queue.
     pub(crate) sequence: u64,
-    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or goes away.
+    /// The receiver it has been offered to. It stays in its place until that receiver fetches it or leaves.
     pub(crate) offered_to: Option<Ticket>,
     pub(crate) item: T,
     /// The context that it was posted in.
@@ -31,7 +31,7 @@ impl<T> Element<T> {
 pub(crate) struct Queue<T> {
     elements: VecDeque<Element<T>>,
     next_sequence: u64,
-    /// How many elements are offered.
+    /// The number of elements that are offered.
     offered: usize,
 }
 
@@ -48,7 +48,7 @@ impl<T> Queue<T> {
         self.elements.is_empty()
     }
 
-    /// How many items have ever been pushed.
+    /// The number of items that have ever been pushed.
     pub(crate) fn pushed(&self) -> u64 {
         self.next_sequence
     }
@@ -62,18 +62,18 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
-    /// Whether an item is on its way to a receiver.
+    /// Whether an item is being handed to a receiver.
     #[inline]
     pub(crate) fn has_offered(&self) -> bool {
         self.offered > 0
     }
 
-    /// Items that have not been offered to anybody.
+    /// Items that have not been offered to a waiter.
     pub(crate) fn available(&self) -> usize {
         self.elements.len() - self.offered
     }
 
-    /// Appends an item, offered to a receiver as it comes or to nobody; gives its sequence number.
+    /// Appends an item, offered to a receiver as it comes or to none; returns its sequence number.
     #[inline]
     pub(crate) fn push(&mut self, item: T, offered_to: Option<Ticket>) -> u64 {
         // Two places that make an element, so that in the one which all programs without contexts take it is written
@@ -149,7 +149,7 @@ impl<T> Queue<T> {
             .expect("an offered item stays in its queue until it is fetched")
     }
 
-    /// How many items after `place` are offered.
+    /// The number of items after `place` that are offered.
     #[inline]
     pub(crate) fn offered_after(&self, place: usize) -> usize {
         if self.offered == 0 {
@@ -158,7 +158,7 @@ impl<T> Queue<T> {
         self.offered - self.elements.range(..=place).filter(|element| element.offered_to.is_some()).count()
     }
 
-    /// The items that have not been offered to anybody, with their places, oldest first.
+    /// The items that have not been offered to a waiter, with their places, oldest first.
     pub(crate) fn available_items(&self) -> impl Iterator<Item = (usize, &T)> {
         let elements = self.elements.iter().enumerate().filter(|(_, element)| element.offered_to.is_none());
         elements.map(|(place, element)| (place, &element.item))
@@ -218,7 +218,7 @@ impl<T> Queue<T> {
         self.remove_first()
     }
 
-    /// Removes all items that have not been offered to anybody, oldest first.
+    /// Removes all items that have not been offered to a waiter, oldest first.
     pub(crate) fn take_available(&mut self) -> VecDeque<Element<T>> {
         let (left, taken) =
             std::mem::take(&mut self.elements).into_iter().partition(|element| element.offered_to.is_some());
@@ -233,7 +233,7 @@ impl<T> Queue<T> {
     }
 
     /// After a burst: once a quarter of the memory would do, half of it is given back. So the cost per item stays
-    /// constant, and an empty queue keeps next to nothing.
+    /// constant, and an empty queue keeps almost nothing.
     #[inline]
     fn give_memory_back(&mut self) {
         let capacity = self.elements.capacity();

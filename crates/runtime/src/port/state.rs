@@ -26,7 +26,7 @@ pub(crate) struct State<T> {
     pub(crate) options: Option<Box<Options<T>>>,
 }
 
-/// Why a receive fails, without the port's name, which is not made under the lock.
+/// The reason why a receive fails, without the port's name, which is not made under the lock.
 pub(super) enum Unreceived {
     Closed,
     Predicate(String),
@@ -48,7 +48,7 @@ impl<T> State<T> {
         }
     }
 
-    /// Posts by the port's policy; gives the item that was given up for it, if any.
+    /// Posts by the port's policy; returns the item that was given up for it, if any.
     pub(super) fn admit(
         &mut self,
         item: T,
@@ -88,7 +88,7 @@ impl<T> State<T> {
         Ok(loss)
     }
 
-    /// Takes a place for a permit, by the port's policy; gives the item that was given up for it, if any.
+    /// Takes a place for a permit, by the port's policy; returns the item that was given up for it, if any.
     pub(super) fn take_place(&mut self, wake: &mut Wake) -> Result<Option<Loss<T>>, Reason> {
         if self.is_closed {
             return Err(Reason::Closed);
@@ -154,9 +154,9 @@ impl<T> State<T> {
         }
     }
 
-    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless one who
-    /// registered earlier waits and takes it. So the others get their items in order, as if that waiter had never been
-    /// there. The last item so freed is shown to those who wait.
+    /// A waiter has left the item that it was offered. A waiter on its way to a later item moves up, unless an earlier
+    /// waiter takes it. So the others get their items in order, as if that waiter had never been there. The last item
+    /// freed in this way is shown to the waiters.
     pub(super) fn withdraw(&mut self, sequence: u64, wake: &mut Wake) {
         let mut free = self.queue.place_of(sequence);
         self.queue.withdraw(free);
@@ -181,8 +181,7 @@ impl<T> State<T> {
         self.offer(free, sequence, None, wake);
     }
 
-    /// The item offered to `ticket` has been fetched by somebody else: it is offered the next that it accepts, or waits
-    /// on.
+    /// Another receiver has fetched the item offered to `ticket`: it gets the next that it accepts, or waits on.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {
             return self.rob(ticket, sequence, wake);

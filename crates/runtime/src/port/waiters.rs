@@ -9,8 +9,8 @@
 //! are items for, and the others sleep on. A *watcher* (a join, a gather, an exchange) may lack something elsewhere, so
 //! each is woken whose need here has just been met.
 //!
-//! A waiter that takes without having been woken passes those who were woken and have not looked yet. The port counts
-//! that, and after [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
+//! A waiter that takes without having been woken passes woken waiters that have not looked yet. The port counts that,
+//! and after [`PASSES`] says that it is their turn ([`Waiters::must_yield`]).
 //!
 //! Read next: `waiters/slot.rs`, `waiters/list.rs`.
 
@@ -31,16 +31,16 @@ use slot::{Slot, SlotState};
 
 pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
-/// How often one who takes from a port may pass others who were woken for present items and have not looked yet.
+/// A waiter that takes from a port may pass woken waiters that have not looked yet at most this often.
 ///
 /// A power of two between the two costs. At 1, two competing joins would change places for every item. At thousands,
 /// one of them would starve for as long. Models make it small, so that it is reached.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
-/// Why somebody waits.
+/// The reason for the wait.
 pub(crate) struct Reason {
     pub(crate) text: String,
-    /// The address that tells its waker from others', if it has left one.
+    /// The address that identifies its waker, if it has left one.
     pub(crate) task: Option<usize>,
     /// Its place, and its position in the order of registration.
     pub(crate) registration: (u32, u64),
@@ -53,7 +53,7 @@ pub(crate) struct Waiters<T> {
     slots: Vec<Slot<T>>,
     /// The first free slot.
     free: Option<Ticket>,
-    /// How many slots are in use.
+    /// The number of slots that are in use.
     used: u32,
     singles: List,
     takes: List,
@@ -61,11 +61,11 @@ pub(crate) struct Waiters<T> {
     next_order: u64,
     /// No listed take needs fewer items than this.
     least_taken: usize,
-    /// How many items the promised takes need together.
+    /// The number of items that the promised takes need together.
     promised: usize,
-    /// How many takes and watchers have been woken and have not looked since.
+    /// The number of takes and watchers that have been woken and have not looked since.
     woken: usize,
-    /// How many times in a row they have been passed.
+    /// The number of times in a row that they have been passed.
     passes: u32,
     /// The messages of failed waiters' predicates.
     failures: Vec<(Ticket, String)>,
@@ -99,7 +99,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Those who wait, for an inspector.
+    /// The waiters, for an inspector.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = Reason> {
         (0_u32..).zip(&self.slots).filter(|(_, slot)| !slot.place.is_free()).map(|(number, slot)| Reason {
             text: slot.want.reason(),
@@ -109,18 +109,18 @@ impl<T> Waiters<T> {
         })
     }
 
-    /// The next position in the order of registration: an even number, for one who registers there once.
+    /// The next position in the order of registration: an even number, for a waiter that registers there once.
     pub(crate) fn next_order(&mut self) -> u64 {
         self.next_order += 2;
         self.next_order
     }
 
-    /// The same as an odd number, for one who comes back to it.
+    /// The same as an odd number, for a waiter that comes back to it.
     pub(crate) fn next_order_kept(&mut self) -> u64 {
         self.next_order() + 1
     }
 
-    /// How many wait, offered or not.
+    /// The number of waiters, offered or not.
     pub(crate) fn len(&self) -> usize {
         self.used as usize
     }
@@ -163,7 +163,7 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// How the waiter stands.
+    /// The waiter's state.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }
@@ -196,13 +196,13 @@ impl<T> Waiters<T> {
         self.take_waker(ticket)
     }
 
-    /// Whether there are others who were woken for present items, and have been passed so often that it is their turn.
-    /// Never for one who was woken itself.
+    /// Whether other waiters were woken for present items, and have been passed so often that it is their turn. Never
+    /// for a waiter that was woken itself.
     pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
         self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
     }
 
-    /// Somebody, registered or not, is about to take items that are offered to nobody.
+    /// A receiver, registered or not, is about to take items that are offered to none.
     pub(crate) fn takes(&mut self, own: Option<Ticket>) {
         if self.woken == 0 {
             return;
@@ -220,7 +220,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// One with so many registrations that were woken takes items that others were woken for too.
+    /// A receiver with this many woken registrations takes items that others were woken for too.
     fn count_passes(&mut self, own: usize) {
         if own > 0 {
             self.passes = 0;
@@ -255,8 +255,8 @@ impl<T> Waiters<T> {
         Left { standing, want: slot.want, failure, _waker: slot.waker }
     }
 
-    /// Shows an item that has become available to those who wait for one, in order, and offers it to the first that
-    /// accepts it. If none does, takes and watchers are woken; `available` counts this item.
+    /// Shows an item that has become available to the waiters for single items, in order, and offers it to the first
+    /// that accepts it. If none does, takes and watchers are woken; `available` counts this item.
     ///
     /// `call` is there if the poster waits for an answer to the item.
     #[inline]
@@ -276,7 +276,7 @@ impl<T> Waiters<T> {
         taker
     }
 
-    /// The same for those alone who wait for one item and stand before `end` in the order of registration.
+    /// The same for only the waiters for single items before `end` in the order of registration.
     #[inline]
     pub(crate) fn offer_before(
         &mut self,
@@ -315,7 +315,7 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// Why the poster of this item, who would wait for an answer to it, would wait for ever; nothing if it would not.
+    /// The reason why the poster of this item would wait for an answer for ever; nothing if it would not.
     pub(crate) fn judge(&self, item: &T, call: &Frame) -> Option<Refusal> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
@@ -370,8 +370,8 @@ impl<T> Waiters<T> {
 
     /// Wakes the watchers whose need here this item meets.
     ///
-    /// For a count: who needs exactly as many as there are now. One that already had enough here was woken then, and
-    /// waits for another port.
+    /// For a count: the waiters that need exactly as many as there are now. One that already had enough here was woken
+    /// then, and waits for another port.
     fn wake_watchers(&mut self, item: &T, available: usize, wake: &mut Wake) {
         let mut place = self.watchers.first;
         while let Some(ticket) = place {
@@ -399,7 +399,7 @@ impl<T> Waiters<T> {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
 
-    /// Where the waiter stands in the order of registration.
+    /// The waiter's position in the order of registration.
     pub(crate) fn order(&self, ticket: Ticket) -> u64 {
         self.slot(ticket).order
     }
@@ -409,7 +409,7 @@ impl<T> Waiters<T> {
         self.slot_mut(ticket).place = SlotState::new(Standing::Offered(sequence));
     }
 
-    /// Takes an offer back because somebody else has fetched the item: the waiter stands in the list again.
+    /// Takes an offer back because another receiver has fetched the item: the waiter is in the list again.
     pub(crate) fn disappoint(&mut self, ticket: Ticket) {
         self.link(ticket);
     }

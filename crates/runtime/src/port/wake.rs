@@ -2,7 +2,7 @@
 
 use std::task::Waker;
 
-/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of ours, and
+/// Wakers gathered under a lock, to be woken after it, when this is dropped. Waking may run other code of Lehr, and
 /// dropping a waker may too. Declare it before the guard.
 #[derive(Default)]
 pub struct Wake {
@@ -23,8 +23,8 @@ impl Wake {
 }
 
 impl Wake {
-    /// Wakes them, in the order in which they were added. Where it stands: to move it into `drop` costs more than to
-    /// find it empty.
+    /// Wakes them, in the order in which they were added. They are called in place: to move the field into `drop` costs
+    /// more than to find it empty.
     #[inline]
     pub(crate) fn ring(&mut self) {
         // Nearly always one, and its way out of here is on the path of every message.

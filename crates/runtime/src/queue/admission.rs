@@ -1,7 +1,7 @@
 //! The admission to a queue: unbounded, by depth, or by rate; and how refused tasks are handled.
 //!
 //! A place is taken before the task is made, so that a refused future can be given back, and filled afterwards. Between
-//! the two the place counts, so that a policy is never exceeded by two who came together.
+//! the two the place counts, so simultaneous arrivals never exceed a policy.
 
 use std::time::Duration;
 
@@ -29,31 +29,31 @@ pub enum Admission {
     /// As long as fewer than `max` tasks wait for their first poll. Tasks that have begun do not count, be they
     /// suspended or woken.
     Depth {
-        /// How many may wait; at least 1.
+        /// The number that may wait; at least 1.
         max: usize,
         /// How one more is handled.
         overflow: DepthOverflow,
     },
-    /// `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket holds
-    /// `burst` tokens and is filled at that rate, and each task takes a token from it.
+    /// At most `burst` at once after a pause, and then `per_sec` in a second, by the clock of the dispatcher. A bucket
+    /// holds `burst` tokens and is filled at that rate, and each task takes a token from it.
     Rate {
-        /// How many in a second; positive.
+        /// The number in a second; positive.
         per_sec: f64,
-        /// How many at once; at least 1.
+        /// The number at once; at least 1.
         burst: u32,
         /// How one more is handled.
         overflow: RateOverflow,
     },
 }
 
-/// How a task too many is handled.
+/// How a queue handles a task beyond its limit.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DepthOverflow {
-    /// It comes in; the oldest task that has not begun is thrown away.
+    /// It is admitted; the oldest task that has not begun is thrown away.
     DropOldest,
     /// It is thrown away.
     DropNewest,
@@ -64,7 +64,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// How a task too early is handled.
+/// How a queue handles a task that comes too early.
 ///
 /// # Example
 /// ```
@@ -90,7 +90,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// Why nobody could ever come in.
+    /// The reason why no task could ever be admitted.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),
@@ -109,7 +109,7 @@ pub(super) enum Verdict {
     Admitted,
     /// It is thrown away.
     Discard(DiscardReason),
-    /// Its future goes back.
+    /// Its future is given back.
     Refused(Rejection),
 }
 
@@ -127,13 +127,13 @@ pub(super) struct Gauge {
 struct Bucket {
     /// Between two tokens.
     interval: Duration,
-    /// How much earlier than evenly a token may be taken: all of a burst but the first.
+    /// The time by which a token may be taken earlier than evenly: all of a burst but the first.
     slack: Duration,
     due: Duration,
 }
 
 impl Bucket {
-    /// A full one; nothing if the rate is none.
+    /// A full one; nothing if the rate is invalid.
     fn new(per_sec: f64, burst: u32) -> Option<Self> {
         let interval = Duration::try_from_secs_f64(1.0 / per_sec).ok().filter(|_| per_sec > 0.0)?;
         let slack =
@@ -141,7 +141,7 @@ impl Bucket {
         (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
     }
 
-    /// How long until there is a token.
+    /// The time until there is a token.
     fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now + self.slack)
     }
@@ -168,13 +168,13 @@ impl Gauge {
         Self { policy, reserved: 0, bucket }
     }
 
-    /// How long until the rate lets another in.
+    /// The time until the rate lets another in.
     pub(super) fn wait(&self, now: Duration) -> Duration {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
 
     /// Asks for a place where `depth` tasks wait to begin and, if `is_crowded`, others wait for a place. `now` is
-    /// looked at by a rate alone.
+    /// examined by a rate alone.
     pub(super) fn ask(&mut self, depth: usize, is_crowded: bool, now: Option<Duration>) -> Verdict {
         if !is_crowded && self.take_place(depth, now) {
             return Verdict::Admitted;
@@ -204,7 +204,7 @@ impl Gauge {
         self.bucket.is_some()
     }
 
-    /// Takes a place if one is free. Of a rate, only with the time.
+    /// Takes a place if one is free. For a rate, only with the time.
     pub(super) fn take_place(&mut self, depth: usize, now: Option<Duration>) -> bool {
         let is_free = match (self.policy, &mut self.bucket) {
             (Admission::Depth { max, .. }, _) => depth + self.reserved < max,
@@ -215,7 +215,7 @@ impl Gauge {
         is_free
     }
 
-    /// A place that was taken will not be filled.
+    /// A reserved place will not be filled.
     pub(super) fn give_back(&mut self) {
         self.reserved -= 1;
         if let Some(bucket) = &mut self.bucket {
@@ -223,7 +223,7 @@ impl Gauge {
         }
     }
 
-    /// A place that was taken is filled.
+    /// A reserved place is filled.
     pub(super) fn enter(&mut self) {
         self.reserved -= 1;
     }

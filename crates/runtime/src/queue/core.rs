@@ -58,12 +58,12 @@ impl Tally {
     }
 }
 
-/// How a task comes into a queue.
+/// The way in which a task comes into a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
     /// The policy gave it a place.
     Asked,
-    /// The policy was not asked.
+    /// The policy was not checked.
     Unasked,
     /// The policy throws it away.
     Discarded(DiscardReason),
@@ -71,7 +71,7 @@ pub(super) enum Entrance {
     Closed,
 }
 
-/// Something to run, and when it came.
+/// A job to run, and the time at which it was queued.
 pub(super) struct Entry {
     pub(super) sequence: u64,
     pub(super) job: Job,
@@ -89,9 +89,9 @@ pub(super) struct State {
     pub(super) has_ended: bool,
     pub(super) gauge: Gauge,
     pub(super) waiting: Waiting,
-    /// Rings when the next turn of a rate comes, while somebody waits for it.
+    /// Rings when the next turn of a rate comes, while a task waits for it.
     pub(super) alarm: Option<Scheduled>,
-    /// How often the rate was looked at.
+    /// The number of times the rate was examined.
     pub(super) ticks: u64,
 }
 
@@ -196,8 +196,7 @@ impl Core {
         self.has_rate.then(|| shared.clock.now())
     }
 
-    /// Lets in who waits for a turn of a rate that has come, and has itself called when the next one comes. Under no
-    /// lock.
+    /// Admits waiters for a turn of a rate that has come, and schedules itself for the next one. Under no lock.
     pub(super) fn tick(self: &Arc<Self>, shared: &Arc<Shared>) {
         let Some(now) = self.now(shared) else { return };
         let (wake, next, number) = {
@@ -271,7 +270,7 @@ impl Core {
         self.admit(shared, future, if is_open { Entrance::Unasked } else { Entrance::Closed })
     }
 
-    /// Queues a task for its first poll, in the place that was taken for it. Whom it displaces is discarded.
+    /// Queues a task for its first poll, in the place that was reserved for it. Whom it displaces is discarded.
     pub(super) fn enter(&self, shared: &Shared, job: Job) {
         let displaced = {
             let mut state = self.state.lock();
@@ -351,7 +350,7 @@ impl Core {
         Some(entry.job)
     }
 
-    /// Throws a task away that has not begun, and says so. Under no lock.
+    /// Throws an unbegun task away, and says so. Under no lock.
     pub(super) fn discard(&self, job: Job, reason: DiscardReason) {
         // Relaxed: a count for people.
         self.tally.discarded.fetch_add(1, Ordering::Relaxed);

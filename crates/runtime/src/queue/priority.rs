@@ -3,7 +3,7 @@
 //! Each worker goes round by itself, so that the order costs no agreement between workers. Strict queues come first, in
 //! turn, but after [`STRICT_RUN`] of their jobs in a row comes one of the others. Among the others, each has in turn as
 //! many jobs as its weight; the dispatcher's own queues are one of them. While no named queue has work, none of this is
-//! looked at: one load says so.
+//! examined: one load says so.
 //!
 //! # Bounds
 //! By *job of a worker* the work between two looks here. A worker that finds work in a share queue q comes to it
@@ -17,7 +17,7 @@ use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
 use super::{Core, QueueError};
 use crate::dispatch::Job;
 
-/// After so many jobs of strict queues in a row a worker takes one of the others, if there is any.
+/// After this many jobs of strict queues in a row a worker takes one of the others, if there is any.
 pub(crate) const STRICT_RUN: u32 = 64;
 
 /// The rank of a queue among the queues of its dispatcher.
@@ -33,7 +33,7 @@ pub enum Priority {
     /// Takes turns with the others, `weight` jobs in each turn of a worker. Tasks spawned on the dispatcher itself take
     /// part with the weight of [`Builder::weight`](crate::Builder::weight).
     Share {
-        /// How many jobs in a turn; at least 1.
+        /// The number of jobs in a turn; at least 1.
         weight: u32,
     },
     /// Before all that share, except that a worker that has run 64 such jobs in a row runs one of the others.
@@ -54,8 +54,8 @@ impl Priority {
 
 /// The named queues of a dispatcher.
 pub(crate) struct Registry {
-    /// How much workers may take from all of them: queued, and not suspended. Read by every worker before every job,
-    /// written when a named queue changes.
+    /// The amount that workers may take from all of them: queued, and not suspended. Read by every worker before every
+    /// job, written when a named queue changes.
     pub(super) takeable: Arc<CachePadded<AtomicUsize>>,
     /// Raised with every change of `list`.
     version: CachePadded<AtomicUsize>,

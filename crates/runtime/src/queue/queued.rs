@@ -1,4 +1,4 @@
-//! A task of a queue as a future: it can be thrown away with an answer, and its queue knows how it ended.
+//! A task of a queue as a future: it can be thrown away with an answer, and it reports its end to its queue.
 //!
 //! Dropping a task that waits in a queue would end it as *cancelled*, the act of its owner. To end as
 //! *discarded* it is polled once. The discarding thread raises a mark and runs the task; the task sees the mark at its
@@ -38,7 +38,7 @@ pub(super) fn discard(job: Job) {
     DISCARDING.with(|mark| mark.set(false));
 }
 
-/// How a task of a queue ended.
+/// The end of a queue's task.
 #[derive(Clone, Copy)]
 pub(super) enum End {
     Finished,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a queue could not be made.
+/// The reason why a queue could not be made.
 ///
 /// # Example
 /// ```
@@ -56,13 +56,13 @@ impl std::error::Error for QueueError {}
 /// assert_eq!(block_on(rejected.future), 2);
 /// ```
 pub struct Rejected<F> {
-    /// The future that was to be spawned, not polled yet.
+    /// The unpolled future of the refused spawn.
     pub future: F,
-    /// Why it was refused.
+    /// The reason why it was refused.
     pub reason: Rejection,
 }
 
-/// Why a queue refuses a task.
+/// The reason why a queue refuses a task.
 ///
 /// # Example
 /// See [`Rejected`].
@@ -109,11 +109,11 @@ impl<F> std::error::Error for Rejected<F> {}
 pub struct Discarded {
     /// The queue's name.
     pub queue: String,
-    /// Why this task.
+    /// The reason why it refuses this task.
     pub reason: DiscardReason,
 }
 
-/// Why a task was thrown away.
+/// The reason why a task was thrown away.
 ///
 /// # Example
 /// See [`QueueBuilder::on_discard`](super::QueueBuilder::on_discard).

@@ -1,7 +1,7 @@
 //! Spawns that wait for admission: a line, first come, first served.
 //!
-//! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that nobody who
-//! comes later gets in between. A waiter that goes away passes its place on.
+//! A place that becomes free is given to the first in line before it is woken. It counts as taken, so that no later
+//! task gets in between. A waiter that leaves passes its place on.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -33,7 +33,7 @@ impl Wake {
 pub(super) struct Waiting {
     line: VecDeque<Waiter>,
     next_number: u64,
-    /// How many at the head of the line have their place.
+    /// The number of waiters at the head of the line that have their place.
     granted: usize,
 }
 
@@ -48,7 +48,7 @@ impl Waiting {
         self.line.len()
     }
 
-    /// Whether nobody waits for a place.
+    /// Whether no task waits for a place.
     pub(super) fn is_empty(&self) -> bool {
         self.line.len() == self.granted
     }
@@ -67,7 +67,7 @@ impl Waiting {
         Wake(self.line.iter().map(|waiter| waiter.waker.clone()).collect())
     }
 
-    /// Joins the line; gives the number.
+    /// Joins the line; returns the number.
     fn join(&mut self, waker: Waker) -> u64 {
         let number = self.next_number;
         self.next_number += 1;

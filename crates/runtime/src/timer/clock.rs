@@ -61,7 +61,7 @@ impl Clock {
         Self { core: Core::new(Source::Machine(Moment::now())), factor: 1.0 }
     }
 
-    /// A clock that stands still at 0 until somebody [advances](Self::advance) it, so that tests take no real time.
+    /// A clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
     ///
     /// # Example
     /// See [`Clock`].
@@ -72,7 +72,7 @@ impl Clock {
     /// The same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of this one.
     ///
     /// # Panics
-    /// If the factor is not positive and finite.
+    /// Panics if the factor is not positive and finite.
     ///
     /// # Example
     /// ```
@@ -118,12 +118,12 @@ impl Clock {
         if self.is_scaled() { now.div_f64(self.factor) } else { now }
     }
 
-    /// Lets a virtual clock go on by `time`. Timers that come due fire in order, each at its own time, on this thread.
-    /// A timer that is registered while another fires still fires in the span, if it is registered before the clock has
+    /// Advances a virtual clock by `time`. Timers that come due fire in order, each at its own time, on this thread. A
+    /// timer that is registered while another fires still fires in the span, if it is registered before the clock has
     /// passed it. Tasks that are woken run on their workers, when those come to them.
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// See [`Clock`].
@@ -133,11 +133,11 @@ impl Clock {
     }
 
     /// Lets `time` pass on a virtual clock at once, as on a machine that has slept. Timers that came due meanwhile fire
-    /// afterwards, in order, on this thread, and all of them see the clock at its final time. Nobody sees a time in
+    /// afterwards, in order, on this thread, and all of them see the clock at its final time. No reader sees a time in
     /// between, as they do when it [advances](Self::advance).
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// ```
@@ -151,10 +151,10 @@ impl Clock {
         self.core.jump(self.on_core(time));
     }
 
-    /// Lets a virtual clock go on to the deadline that is next, and fires the timers due then; false if there is none.
+    /// Advances a virtual clock to the next deadline, and fires the timers due then; false if there is none.
     ///
     /// # Panics
-    /// On a real clock.
+    /// Panics on a real clock.
     ///
     /// # Example
     /// ```
@@ -169,7 +169,7 @@ impl Clock {
         next.is_some()
     }
 
-    /// How many timers are pending, those of all scales of this clock together.
+    /// The number of pending timers, of all scales of this clock together.
     ///
     /// # Example
     /// ```
@@ -179,7 +179,7 @@ impl Clock {
         self.core.pending()
     }
 
-    /// Lets the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
+    /// Makes the calling thread wait until at least `count` timers are pending: a test calls it before it advances the
     /// clock.
     ///
     /// Not for workers, whose tasks it would keep from registering any. It looks again and again, giving up the core in
@@ -193,7 +193,7 @@ impl Clock {
         }
     }
 
-    /// When each sleeper is due here, and the address that tells its waker from others'.
+    /// The due time of each sleeper here, and the address that identifies its waker.
     pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
         let here = |at| {
             let at = Duration::from_nanos(at);
@@ -202,12 +202,12 @@ impl Clock {
         self.core.sleepers().into_iter().map(|(at, waker)| (here(at), waker)).collect()
     }
 
-    /// When the core will have come so far that `time` has passed here.
+    /// The core's time at which `time` has passed here.
     pub(super) fn at(&self, time: Duration) -> u64 {
         self.core.now().saturating_add(self.on_core(time))
     }
 
-    /// How long a span of this clock lasts on the core's; rounded up, so that no timer is early.
+    /// The length of a span of this clock on the core's; rounded up, so that no timer is early.
     fn on_core(&self, time: Duration) -> u64 {
         let exact = nanoseconds(time);
         if !self.is_scaled() {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Sleep;
 use super::clock::Clock;
 
-/// How a tick is handled that was asked for a period or more after it was due.
+/// How a tick is handled that is requested a period or more after it was due.
 ///
 /// # Example
 /// ```
@@ -27,9 +27,9 @@ pub enum MissedTick {
     /// Every tick comes, those missed at once: the number of ticks is right.
     #[default]
     Burst,
-    /// Those missed do not come; the next is due at a multiple of the period: the pace is right.
+    /// Missed ticks do not come; the next is due at a multiple of the period: the pace is right.
     Skip,
-    /// Those missed do not come; the next is due a period from now: the pause is right.
+    /// Missed ticks do not come; the next is due a period from now: the pause is right.
     Delay,
 }
 
@@ -37,7 +37,7 @@ impl Clock {
     /// Ticks every `period` on this clock, for the first time after one period; see [`every`](crate::every).
     ///
     /// # Panics
-    /// If the period is 0.
+    /// Panics if the period is 0.
     ///
     /// # Example
     /// See [`MissedTick`].
@@ -77,7 +77,7 @@ impl Every {
         Tick { every: self }
     }
 
-    /// When the next tick is due.
+    /// The due time of the next tick.
     ///
     /// # Example
     /// See [`MissedTick`].

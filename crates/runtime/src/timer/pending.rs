@@ -36,7 +36,7 @@ impl Action {
     }
 }
 
-/// Where the time comes from.
+/// The source of the time.
 pub(super) enum Source {
     /// The machine's monotonic clock, from this moment on.
     Machine(Moment),
@@ -94,7 +94,7 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
-    /// When each sleeper is due, and the address that tells its waker from others'.
+    /// The due time of each sleeper, and the address that identifies its waker.
     pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
         let timers = self.timers.lock();
         let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {
@@ -108,7 +108,7 @@ impl Core {
         self.timers.lock().pending.first_key_value().map(|(place, _)| place.at)
     }
 
-    /// As [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
+    /// Like [`next_deadline`](Self::next_deadline), for the driver, which then sleeps until that.
     fn next_for_driver(&self) -> Option<u64> {
         let mut timers = self.timers.lock();
         let next = timers.pending.first_key_value().map(|(place, _)| place.at);
@@ -119,7 +119,7 @@ impl Core {
     /// Registers an action for a time, unless that has come.
     ///
     /// # Panics
-    /// If the system will not start the thread that waits for the machine's clock.
+    /// Panics if the system will not start the thread that waits for the machine's clock.
     pub(super) fn register(self: &Arc<Self>, at: u64, action: Action) -> Registration {
         // A clock of the machine may be read before the lock: time only makes what is due more due.
         let machine_now = match &self.source {
@@ -149,7 +149,7 @@ impl Core {
         Registration::Registered(place)
     }
 
-    /// Leaves word whom to wake at that place; false if the time has come.
+    /// Leaves the waiter to wake at that place; false if the time has come.
     pub(super) fn refresh(&self, place: TimerKey, waker: &Waker) -> bool {
         let _replaced = {
             let mut timers = self.timers.lock();
@@ -162,7 +162,7 @@ impl Core {
         true
     }
 
-    /// Takes a timer out; whether it was still there.
+    /// Removes a timer; returns whether it was still pending.
     pub(super) fn cancel(&self, place: TimerKey) -> bool {
         let cancelled = self.timers.lock().pending.remove(&place);
         cancelled.is_some()

@@ -1,5 +1,5 @@
-//! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, as `lehr run` would do
-//! them, over data sets and jobs in this process.
+//! The same as a workflow: the steps of `workflows/genes.toml` or `workflows/patients.toml`, executed as by `lehr run`,
+//! over data sets and jobs in this process.
 //!
 //! Turns the services' results into the input of the report and the tables. The compared pairs are kept in the folder
 //! of the results, where they outlive this process; the services forget with it.
@@ -24,7 +24,7 @@ use crate::output;
 use crate::plan::distances::DistancesPlan;
 use crate::resume::{checkpoint_of, take_over};
 
-/// How long the services may take to end: jobs that are stopped keep their finished parts.
+/// The longest time that the services may take to end: jobs that are stopped keep their finished parts.
 const GRACE: Duration = Duration::from_secs(60);
 
 /// The steps by their names in the files, and the stages of the report.
@@ -33,7 +33,8 @@ const STEPS: [(&str, &str); 3] = [("compare", "comparing"), ("cluster", "cluster
 /// Runs the workflow of an application.
 ///
 /// # Errors
-/// Why there is no result: then nothing is in the folder but the pairs that were compared, if it was stopped.
+/// The reason why there is no result: then nothing is in the folder but the pairs that were compared, if it was
+/// stopped.
 pub fn carry_out(
     application: &Application,
     plan: &DistancesPlan,

@@ -35,7 +35,7 @@ impl Head {
     }
 }
 
-/// A log that is written; its file is made when there is something to keep.
+/// A log that is written; its file is created when there is something to keep.
 pub struct Log {
     path: PathBuf,
     head: Head,
@@ -47,7 +47,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that will stand at `path`.
+    /// A log to be written at `path`.
     pub fn new(path: PathBuf, head: Head) -> Self {
         Self { path, head, file: None, kept: 0, since: Stopwatch::start(), saved: Saved::Nothing }
     }

@@ -18,14 +18,14 @@ use parquet::schema::types::ColumnDescriptor;
 
 use super::pages::{Codec, Pages, TooLarge, has_prefixes};
 
-/// The most bytes of a footer. Its description of columns and groups takes many times as much in memory, before any of
-/// it can be counted. This is enough for some hundred thousand columns of groups.
+/// The largest number of bytes of a footer. Its description of columns and groups takes many times as much in memory,
+/// before any of it can be counted. This is enough for some hundred thousand columns of groups.
 pub const FOOTER_BYTES: u64 = 16 << 20;
 
-/// How pages may be packed, for people.
+/// The known compressions of pages, for messages.
 pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd";
 
-/// How many bytes the values that are still to come may take, asked before room is made for a page of them.
+/// The largest number of bytes that the values still to come may take, checked before room is made for a page of them.
 ///
 /// # Example
 /// ```
@@ -33,7 +33,7 @@ pub const CODECS: &str = "pages that are plain or packed by snappy, gzip or zstd
 /// assert_eq!(Room::bytes(&4096_u64), 4096, "a number is room that does not become less");
 /// ```
 pub trait Room: Send + 'static {
-    /// How many bytes there are at the moment.
+    /// The number of bytes at the moment.
     fn bytes(&self) -> u64;
 }
 
@@ -56,7 +56,7 @@ pub enum Kind {
     Halves,
     /// Whole numbers.
     Whole,
-    /// Whole numbers from 0 on.
+    /// Whole numbers that are at least 0.
     Counts,
     /// True or false.
     Truths,
@@ -87,10 +87,10 @@ pub enum Refused {
     /// Its footer is longer than [`FOOTER_BYTES`].
     #[error("a footer of {0} bytes")]
     Footer(u64),
-    /// A page that takes so many bytes, for which there is no [`Room`].
+    /// A page of this many bytes, for which there is no [`Room`].
     #[error("a page that takes {0} bytes")]
     Page(u64),
-    /// Pages of a column are packed in a way that is none of [`CODECS`].
+    /// Pages of a column are packed in an unsupported way (see [`CODECS`]).
     #[error("pages packed by {0}")]
     Codec(String),
 }
@@ -122,9 +122,9 @@ impl From<io::Error> for Refused {
 pub(super) enum Unit {
     /// Days since 1970.
     Days,
-    /// So many of a second, since 1970.
+    /// Units since 1970; this many make a second.
     Seconds(f64),
-    /// So many of 1.
+    /// Units; this many make 1.
     Decimal(f64),
 }
 
@@ -189,12 +189,12 @@ impl Parquet {
     /// The type of a column's values.
     ///
     /// # Panics
-    /// If there is no such column, as all that take one.
+    /// Panics if there is no such column, as all that take one.
     pub fn kind(&self, column: usize) -> Kind {
         kind(&self.metadata.file_metadata().schema_descr().column(column))
     }
 
-    /// The unit of a column's whole numbers, where they are no plain numbers.
+    /// The unit of a column's whole numbers, if they are no plain numbers.
     pub(super) fn unit(&self, column: usize) -> Option<Unit> {
         let of = self.metadata.file_metadata().schema_descr().column(column);
         if of.max_rep_level() > 0 || of.path().parts().len() > 1 {
@@ -228,30 +228,30 @@ impl Parquet {
         columns.into_iter().flatten().filter_map(|name| name.as_str()).map(str::to_owned).collect()
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many groups of rows.
+    /// The number of row groups.
     pub fn groups(&self) -> usize {
         self.metadata.num_row_groups()
     }
 
-    /// How many rows a group has.
+    /// The number of rows of a group.
     ///
     /// # Panics
-    /// If there is no such group.
+    /// Panics if there is no such group.
     pub fn group_rows(&self, group: usize) -> u64 {
         // What is below 0 did not pass the sum.
         u64::try_from(self.metadata.row_group(group).num_rows()).unwrap_or_default()
     }
 
-    /// Whether values of a column in a group may begin with parts of those before them. A value may then be much longer
-    /// than its bytes in the file.
+    /// Whether values of a column in a group may share beginnings with those before them. A value may then be much
+    /// longer than its bytes in the file.
     ///
     /// # Panics
-    /// If there is no such column or group.
+    /// Panics if there is no such column or group.
     pub fn has_prefixes(&self, group: usize, column: usize) -> bool {
         has_prefixes(self.metadata.row_group(group).column(column))
     }
@@ -259,11 +259,11 @@ impl Parquet {
     /// The values of a column in a group. Several of them may be read in turns, from one thread at a time.
     ///
     /// # Errors
-    /// [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`] can be
-    /// made of.
+    /// Returns [`Refused::Codec`]. Faults in its pages are reported when they are read, as an error that [`Refused`]
+    /// can be made of.
     ///
     /// # Panics
-    /// If there is no such column or group.
+    /// Panics if there is no such column or group.
     pub fn column(&self, group: usize, column: usize, room: impl Room) -> Result<ColumnReader, Refused> {
         let chunk = self.metadata.row_group(group).column(column);
         let codec = Codec::of(chunk)
@@ -274,7 +274,7 @@ impl Parquet {
     }
 }
 
-/// How long the footer of a file says it is; an error if that is more than the file has.
+/// The length of the footer, as the file states it; an error if that is more than the file has.
 fn footer_bytes(file: &fs::File) -> Result<u64, Refused> {
     let size = file.len();
     let Some(start) = size.checked_sub(FOOTER_SIZE as u64) else {

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Read};
 
 use parquet::basic::Encoding;
 
-/// How deep structures may stand in each other; a page's are two deep.
+/// The deepest nesting of structures; a page's are two deep.
 const DEPTH: u32 = 8;
 
 /// The type of a page.

@@ -1,9 +1,9 @@
-//! The pages of a column, unpacked here and not by the library. The library would take the memory that a page claims to
-//! need, or whatever a packed page expands to.
+//! The pages of a column, unpacked here and not by the library. The library would allocate whatever memory a page
+//! claims to need, or a packed page expands to.
 //!
 //! A page is refused by the size that it claims before it is read. While it is unpacked it gets that size and no byte
 //! more. Memory that the library then takes is counted here too, for the words of a dictionary and the lengths of
-//! texts. A few bytes of a page can claim that there are 2⁶⁰ of them. Where a page has a checksum, it is verified.
+//! texts. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -26,7 +26,7 @@ use super::header::{Header, Kind, varint};
 /// format must support this size.
 const WINDOW_BYTES: u64 = 8 << 20;
 
-/// How much of a file is read at once. There is one of these for each column.
+/// The part of a file that is read at once. There is one of these for each column.
 const CHUNK: usize = 32 * 1024;
 
 /// A page that would take more memory than the table may.
@@ -44,7 +44,7 @@ impl std::fmt::Display for TooLarge {
 
 impl std::error::Error for TooLarge {}
 
-/// How a column's pages are packed.
+/// The compression of a column's pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Codec {
     Plain,
@@ -66,8 +66,7 @@ impl Codec {
     }
 }
 
-/// A file from a place on. Those who read at several places of it go to theirs each time, because a file has only one
-/// that it is at.
+/// A file from a place on. Readers at several places seek to theirs each time, because a file has only one position.
 struct At {
     file: Arc<File>,
     place: u64,
@@ -114,7 +113,7 @@ pub(super) struct Pages<R> {
 }
 
 impl<R: Room> Pages<R> {
-    /// Those of `chunk`, a column of a group of `rows` rows.
+    /// The values of `chunk`, a column of a group of `rows` rows.
     pub(super) fn new(
         file: Arc<File>,
         chunk: &ColumnChunkMetaData,
@@ -182,7 +181,7 @@ impl<R: Room> Pages<R> {
         Ok(())
     }
 
-    /// The bytes of a page, of which the first `plain` are not packed.
+    /// The bytes of a page; the first `plain` are not packed.
     fn unpacked(&mut self, header: &Header, plain: usize, is_packed: bool) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         self.input.by_ref().take(u64::from(header.packed)).read_to_end(&mut bytes)?;
@@ -275,7 +274,7 @@ fn sized(unpacked: impl Read, expected: usize, size: usize) -> Result<Vec<u8>> {
     Err(damage(format!("a page of {size} bytes that unpacks to {more}")))
 }
 
-/// How many lists of lengths, of 32 bits each, the library makes of a page before its values.
+/// The number of lists of lengths, of 32 bits each, that the library makes of a page before its values.
 fn lists(encoding: Encoding) -> u64 {
     match encoding {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => 1,

@@ -5,7 +5,7 @@
 
 use crate::read::DateOrder;
 
-/// The first letters of months, which tell each from the others, in English, German, French, Spanish and Italian.
+/// The first letters of months, enough to distinguish them, in English, German, French, Spanish and Italian.
 const MONTHS: [(&str, u32); 59] = [
     ("january", 1),
     ("januar", 1),
@@ -106,9 +106,9 @@ impl Orders {
 /// A date in its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Date {
-    /// As they stand; a month that is a word is its number.
+    /// The parts in their written order; a month that is a word is its number.
     parts: [u32; 3],
-    /// Which orders give a day that there is.
+    /// The orders that give an existing day.
     pub(crate) orders: Orders,
     /// Whether its year has two digits.
     pub(crate) is_short: bool,
@@ -116,12 +116,12 @@ pub(crate) struct Date {
     pub(crate) separator: Option<char>,
     /// Seconds since midnight.
     pub(crate) time: Option<f64>,
-    /// How far the clock is ahead of UTC, in seconds.
+    /// The offset of the clock from UTC, in seconds.
     pub(crate) zone: Option<f64>,
 }
 
 impl Date {
-    /// The date in a text; nothing where there is none in any order.
+    /// The date in a text; nothing if there is none in any order.
     pub(crate) fn of(text: &str) -> Option<Self> {
         let text = without_weekday(text.trim());
         if !(6..=48).contains(&text.len()) || !text.bytes().any(|byte| byte.is_ascii_digit()) {

@@ -1,6 +1,6 @@
 //! Spellings of a missing value in files.
 
-/// The spellings that are taken for a missing value, in lower case.
+/// The spellings that are treated as a missing value, in lower case.
 ///
 /// # Example
 /// ```
@@ -19,7 +19,7 @@ pub(crate) fn is_doubtful(field: &str) -> bool {
     field.eq_ignore_ascii_case("none") || field == "Nan"
 }
 
-/// Whether a field says that there is no value; `further` are your own spellings.
+/// Whether a field marks a missing value; `further` are your own spellings.
 pub fn is_gap(field: &str, further: &[String]) -> bool {
     let field = field.trim();
     let Some(first) = field.bytes().next() else { return true };

@@ -2,8 +2,8 @@
 //!
 //! One number does not show the meaning of a comma or a point. `1,234` is above one thousand in one country, and a bit
 //! more than one in another. So each text is read in both ways ([`Mark`]), and the column decides which of them
-//! explains all that stands in it. The text around the digits (a sign, a currency, a per cent sign) is the same in
-//! both. A number that programs write the same way has the same bits: its digits are put together and parsed once.
+//! explains all its values. The text around the digits (a sign, a currency, a per cent sign) is the same in both. A
+//! number that programs write the same way has the same bits: its digits are assembled and parsed once.
 
 use std::borrow::Cow;
 
@@ -27,7 +27,7 @@ impl Mark {
     }
 }
 
-/// The signs and codes of currencies that may stand beside a number.
+/// The signs and codes of currencies that may accompany a number.
 const CURRENCIES: [&str; 58] = [
     "€", "$", "£", "¥", "₹", "₽", "₩", "₺", "₫", "₪", "฿", "₴", "₦", "R$", "US$", "A$", "C$", "HK$", "NZ$", "S$", "zł",
     "Kč", "kr", "kr.", "Fr.", "Ft", "lei", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "RMB", "INR", "RUB", "KRW", "TRY",
@@ -41,14 +41,14 @@ pub(crate) struct Parts<'t> {
     pub(crate) is_negative: bool,
     pub(crate) currency: Option<&'static str>,
     pub(crate) is_percent: bool,
-    /// The power of ten that a word behind the digits stands for: 6 for the M of `$56.7M`. Only beside a currency,
-    /// because `5M` alone may be anything.
+    /// The power of ten of a word after the digits: 6 for the M of `$56.7M`. Only beside a currency, because `5M` alone
+    /// may mean anything.
     pub(crate) power: Option<u32>,
     /// Digits, their separator, and perhaps an exponent.
     pub(crate) digits: &'t str,
 }
 
-/// Whether a character is one of the spaces that stand between thousands or before a sign.
+/// Whether a character is one of the spaces between thousands or before a sign.
 fn is_space(character: char) -> bool {
     matches!(character, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\t')
 }
@@ -99,14 +99,14 @@ fn power_behind(text: &str) -> Option<(u32, &str)> {
     Some((*power, &text[..text.len() - word.len()]))
 }
 
-/// The text before the dash that says that there are no cents: `12.-`, `12,-`.
+/// The text before a dash that stands for no cents: `12.-`, `12,-`.
 fn without_cents(text: &str) -> Option<&str> {
     let rest = text.strip_suffix(['-', '\u{2013}', '\u{2014}'])?;
     rest.trim_end_matches('-').strip_suffix(['.', ','])
 }
 
 impl<'t> Parts<'t> {
-    /// The parts of a text that may be a number; nothing where it surely is none.
+    /// The parts of a text that may be a number; nothing if it surely is none.
     pub(crate) fn of(text: &'t str) -> Option<Self> {
         let (mut parts, mut text, mut has_sign) = (Self::default(), trim(text), false);
         // From the outside in, each at most once.
@@ -205,7 +205,7 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// One character for all that look the same between thousands.
+/// One character for all that look alike between thousands.
 fn same(thousands: char) -> char {
     match thousands {
         '\u{2019}' => '\'',
@@ -214,7 +214,7 @@ fn same(thousands: char) -> char {
     }
 }
 
-/// Whether a character stands where thousands end, and nothing else does: `1,234,567`, or `12,34,567` as in India.
+/// Whether a character separates thousands, and nothing else does: `1,234,567`, or `12,34,567` as in India.
 fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     let can_divide = matches!(same(thousands), ' ' | '\'' | '_')
         || matches!((thousands, mark), (',', Mark::Point) | ('.', Mark::Comma));
@@ -236,7 +236,7 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// A number as programs write it: the form of most fields of most tables.
+/// A number in the notation of programs: the form of most fields of most tables.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     // Not the words that stand for what is no number.

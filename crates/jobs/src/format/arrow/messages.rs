@@ -8,7 +8,7 @@ use arrow_ipc::{Block, BodyCompression, CompressionType, Message, MessageHeader,
 use arrow_schema::ArrowError;
 use lehr_services::{Code, Fault};
 
-/// The bytes before the length of a message.
+/// The number of bytes before the length of a message.
 const CONTINUES: [u8; 4] = [0xff; 4];
 
 /// Bytes at the end of a file: the length of its footer and the magic.
@@ -17,9 +17,9 @@ const TRAILER: i64 = 10;
 /// Looks at all messages of a stream.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without its end
-/// mark, because the reader would take a stream that was cut between two messages as whole. The reader finds all other
-/// faults, and takes no more memory than there are bytes.
+/// Returns [`Code::InvalidValue`] if one is packed, or its columns are not in its body. Also if the stream ends without
+/// its end mark, because the reader would take a stream that was cut between two messages as whole. The reader finds
+/// all other faults, and takes no more memory than there are bytes.
 pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let mut message = Vec::new();
     let mut count = 0;
@@ -45,12 +45,12 @@ pub(super) fn check_stream(reader: &mut (impl Read + Seek), name: &str) -> Resul
     }
 }
 
-/// Looks at all messages of a file, as the reader will find them: by the lengths that the footer says, whatever stands
-/// before a message.
+/// Checks all messages of a file as the reader will find them: by the lengths in the footer, whatever precedes a
+/// message.
 ///
 /// # Errors
-/// [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file. Also if
-/// all are longer than the file, because the reader would allocate first.
+/// Returns [`Code::InvalidValue`] if one is packed, if its columns are not in its body, or if it is not in the file.
+/// Also if all are longer than the file, because the reader would allocate first.
 pub(super) fn check_file(reader: &mut (impl Read + Seek), name: &str) -> Result<(), Fault> {
     let damaged = |error: ArrowError| super::damaged(name, &error);
     let wrong = |error: String| damaged(ArrowError::ParseError(error));

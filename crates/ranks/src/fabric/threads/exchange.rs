@@ -10,14 +10,13 @@
 //! writes the buffers of exchange e + 2 over those of exchange e only after exchange e + 1 is complete. A rank arrives
 //! in e + 1 only after it has read its part of e.
 //!
-//! There are two ways of arriving. Where ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
-//! arrive folds. Where every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for
-//! itself.
+//! There are two ways of arriving. If ranks outnumber cores it is a counter (`exchange/counter.rs`), and the last to
+//! arrive folds. If every rank has a core it is a line for each rank (`exchange/line.rs`), and each folds for itself.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `sleeping` | ranks that have left a waker or are about to | each waiting rank, up and down |
-//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and who finds one |
+//! | `left` | ranks that have ended, and disagreements | each rank once, when its end is dropped, and the rank that finds one |
 //! | `Rank::arrivals` | exchanges in which the rank has arrived | its rank, before it arrives |
 //!
 //! Messages between two neighbours, and messages in one direction only, have lanes of their own
@@ -55,8 +54,8 @@ pub(crate) use neighbours::{Besides, Hearing, Swap};
 /// sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
-/// Bits of a head's first word that hold the call. Above them stands, in a lane, how many calls over lanes there were,
-/// in an exchange, a digest of all calls before.
+/// Bits of a head's first word that hold the call. Above them are, in a lane, the number of calls over lanes, in an
+/// exchange, a digest of all calls before.
 pub(crate) const CALL_BITS: u32 = 8;
 
 /// Looks before a spinning rank makes sure that the others are awake. Until then its line has usually left, so that the
@@ -82,13 +81,13 @@ struct Shared {
     has_lines: bool,
     /// Two ranks that were found to make different calls.
     disagreement: Mutex<Option<Disagreement>>,
-    /// Where each rank sleeps that waits for a neighbour.
+    /// The sleeping place of each rank that waits for a neighbour.
     seats: Box<[CachePadded<Seat>]>,
     /// Groups of some of these ranks, whose ends have not all been taken yet.
     parts: Mutex<Vec<Part>>,
 }
 
-/// Why the event that a rank waits for will not happen.
+/// The reason why the event that a rank waits for will not happen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Trouble {
     /// A rank has ended; the one because of which, by the world's number.
@@ -110,7 +109,7 @@ struct Rank {
     lines: [CachePadded<Line>; 2],
     /// Its messages, for even and for odd exchanges.
     messages: [Cell<Vec<u64>>; 2],
-    /// How many exchanges it has arrived in, for those who ask who is late.
+    /// The number of exchanges that it has arrived in, to find out who is late.
     arrivals: AtomicUsize,
     /// Its calls.
     log: Log,
@@ -124,7 +123,7 @@ struct Ending {
     world: usize,
     /// In how many exchanges the rank had arrived.
     arrivals: usize,
-    /// The rank because of which it ended, by the world's number; its own, unless another rank was named to it.
+    /// The rank because of which it ended, by the world's number; its own, unless another rank caused the end.
     culprit: usize,
 }
 
@@ -151,7 +150,7 @@ pub(crate) struct Endpoint {
     folded: Vec<u64>,
     /// Whether this end counts in `sleeping`.
     is_sleeping: bool,
-    /// Whether this rank has arrived by its line and not yet looked who sleeps.
+    /// Whether this rank has arrived by its line and not yet looked for sleepers.
     is_unannounced: bool,
     /// Its lanes.
     neighbours: Neighbours,
@@ -210,7 +209,7 @@ pub(crate) fn endpoints(members: &[usize], may_spin: bool) -> Vec<Endpoint> {
 }
 
 impl Shared {
-    /// Wakes every rank that has gone to sleep.
+    /// Wakes every sleeping rank.
     fn ring(&self) {
         // Orders the caller's news (completion, or a rank that left) before the load below. Pairs with the fence in
         // `Endpoint::sleep`: either the load sees that rank, or that rank sees the news.
@@ -227,8 +226,8 @@ impl Shared {
         }
     }
 
-    /// Wakes a rank. Where ranks spin, each must have a worker of its own. In the queue of the rank that wakes it, it
-    /// would wait behind a rank that spins for its answer.
+    /// Wakes a rank. If ranks spin, each must have its own worker. In the queue of the rank that wakes it, it would
+    /// wait behind a rank that spins for its answer.
     fn wake(&self, waker: Waker) {
         if self.spins > 0 { wake_elsewhere(waker) } else { waker.wake() }
     }
@@ -262,7 +261,7 @@ pub(crate) struct Deposits<'a> {
 }
 
 impl<'a> Deposits<'a> {
-    /// How many ranks there are.
+    /// The number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
@@ -294,13 +293,13 @@ impl Endpoint {
         self.shared.counter.has_completed(self.arrivals)
     }
 
-    /// Why the exchange that this rank waits for will not end: the first rank that ended before it arrived, or one with
-    /// other calls.
+    /// The reason why this rank's exchange will not end: the first rank that ended before it arrived, or one with other
+    /// calls.
     fn missing(&self) -> Option<Trouble> {
         self.trouble_or_divergence(|ending| ending.arrivals < self.arrivals)
     }
 
-    /// As [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
+    /// Like [`trouble`](Self::trouble); a rank that has made other calls before one that has ended.
     fn trouble_or_divergence(&self, concerns: impl Fn(&Ending) -> bool) -> Option<Trouble> {
         match self.trouble(concerns) {
             Some(Trouble::Disagreement(found)) => Some(Trouble::Disagreement(found)),
@@ -308,7 +307,7 @@ impl Endpoint {
         }
     }
 
-    /// A rank that has made other calls than this one. Asked by who is about to sleep, behind its fence.
+    /// A rank that has made other calls than this one. Called by a rank about to sleep, behind its fence.
     fn diverged(&self) -> Option<Trouble> {
         if !self.shared.has_lines {
             return None;
@@ -342,7 +341,7 @@ impl Endpoint {
         endings.iter().find(|ending| concerns(ending)).map(|ending| Trouble::Left(ending.culprit))
     }
 
-    /// Notes why this rank cannot go on; a disagreement for all.
+    /// Notes why this rank cannot continue; a disagreement for all.
     fn note(&mut self, trouble: Trouble) {
         match trouble {
             Trouble::Left(culprit) => self.culprit = culprit,
@@ -390,7 +389,7 @@ impl Endpoint {
 
 /// The calls of an exchange come in this order.
 impl Endpoint {
-    /// How many ranks there are.
+    /// The number of ranks.
     pub(crate) fn size(&self) -> usize {
         self.shared.ranks.len()
     }
@@ -447,14 +446,14 @@ impl Endpoint {
         self.shared.ranks[self.rank].log.note(&mut self.pen, head);
     }
 
-    /// Wakes who sleeps, if this rank has arrived by its line and has not looked yet.
+    /// Wakes sleepers, if this rank has arrived by its line and has not looked yet.
     fn ring_if_unannounced(&mut self) {
         if std::mem::take(&mut self.is_unannounced) {
             self.shared.ring();
         }
     }
 
-    /// With lines, folds the messages of the exchange that was completed last; otherwise somebody has.
+    /// With lines, folds the messages of the exchange that was completed last; otherwise another rank has.
     pub(crate) fn fold(&mut self, fold: Fold<'_>) {
         if self.shared.has_lines {
             let mut folded = std::mem::take(&mut self.folded);
@@ -464,7 +463,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether each rank folds for itself, so that it may as well do so where it wants the result.
+    /// Whether each rank folds for itself, so that it can write the result where it wants it.
     pub(crate) fn folds_alone(&self) -> bool {
         self.shared.has_lines
     }
@@ -476,7 +475,7 @@ impl Endpoint {
 
     /// Waits until all have arrived and the fold is done; on failure, says why that will not be.
     ///
-    /// Cancel-safe: it may be given up and taken up again.
+    /// Cancel-safe: it may be interrupted and resumed.
     pub(crate) fn poll_complete(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
         let mut spins = self.shared.spins;
         let first_looks = spins.saturating_sub(LOOKS_FIRST);

@@ -1,8 +1,8 @@
 //! Messages between ranks of one process.
 //!
-//! Where ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. Where every rank
-//! has a core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for
-//! a small message in one cache line. So a message crosses from core to core once, and nothing else does.
+//! If ranks outnumber cores, or are many, a sender puts its message into the receiver's [`Inbox`]. If every rank has a
+//! core, there is also a *channel* for each pair of ranks: a short ring of slots. A slot has a flag and room for a
+//! small message in one cache line. So a message crosses from core to core once, and nothing else does.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
@@ -10,17 +10,17 @@
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. That is usually the receiver. The sender takes that lock and moves the messages to
-//! the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of messages,
-//! their order is kept, and a ring is never waited for.
+//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock and moves the messages
+//! to the inbox if the ring is full, if the receiver sleeps, or when it ends. So a channel holds any number of
+//! messages, their order is kept, and a ring is never waited for.
 //!
-//! A receive looks into the channel first only if the inbox is idle (no message, nobody waiting). Messages in the inbox
-//! are older, and receives that wait there go first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
+//! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are
+//! older, and receives that wait there come first. Lock order: `outgoing` of a sender, `incoming` of a receiver, its
 //! inbox.
 //!
-//! Why no receiver sleeps for ever: it takes its place in the inbox, raises `sleeping`, and then looks at the channels
-//! once more. A sender fills its slot, and then looks at `sleeping`. A fence stands between the two steps of each, so
-//! at least one sees the write of the other.
+//! No receiver sleeps for ever, because it takes its place in the inbox, raises `sleeping`, and then looks at the
+//! channels once more. A sender fills its slot, and then looks at `sleeping`. A fence between the two steps of each
+//! makes sure that at least one sees the write of the other.
 #![allow(unsafe_code, reason = "slots are written by one rank and read by another without a lock")]
 
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ use crate::fabric::{Envelope, Fabric, Label, Message, Pattern, Ticket};
 /// Slots of a channel: enough for an exchange and the next one.
 const SLOTS: usize = if cfg!(any(loom, shuttle)) { 2 } else { 4 };
 
-/// The most ranks with channels: each pair has one.
+/// The largest number of ranks with channels: each pair has one.
 const RANKS_MAX: usize = 32;
 
 /// Bytes that a slot holds itself: with its flag, label and length they fill a line of 64 bytes.
@@ -187,7 +187,7 @@ impl Slot {
 }
 
 impl Rank {
-    /// Moves the messages in a sender's channel to the inbox. Gives back whom to wake, once no lock is held.
+    /// Moves the messages in a sender's channel to the inbox. Gives back the waiter to wake, once no lock is held.
     fn drain_from(&self, source: usize, incoming: &mut [usize]) -> Vec<Waker> {
         let mut wakers = Vec::new();
         let next = &mut incoming[source];
@@ -207,13 +207,13 @@ impl Rank {
         (0..self.channels.len()).flat_map(|source| self.drain_from(source, incoming)).collect()
     }
 
-    /// Says to senders whether anybody waits in the inbox. Under `incoming`.
+    /// Tells senders whether the inbox has a waiter. Under `incoming`.
     fn note_sleepers(&self) {
         // Relaxed: too late a 0 costs a sender a look; a 1 that matters is raised before the fence in `poll`.
         self.sleeping.store(usize::from(self.inbox.has_waiting()), Ordering::Relaxed);
     }
 
-    /// Polls the inbox with all that has come in it.
+    /// Polls the inbox with all that has arrived in it.
     fn poll<R>(&self, mut poll: impl FnMut(&Inbox) -> Poll<Result<R, Error>>) -> Poll<Result<R, Error>> {
         if self.channels.is_empty() {
             return poll(&self.inbox);

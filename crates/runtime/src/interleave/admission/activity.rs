@@ -24,7 +24,7 @@ use super::{Admission, CONCURRENT, EXCLUSIVE, Group};
 pub struct Activity {
     /// Concurrent handlers that run.
     pub concurrent: usize,
-    /// Exclusive handlers that run: more than one only when one has lent its exclusivity to its own calls.
+    /// Running exclusive handlers: more than one only when one has lent its exclusivity to its own calls.
     pub exclusive: usize,
     /// Independent handlers that run.
     pub independent: usize,
@@ -32,7 +32,8 @@ pub struct Activity {
     pub pending_concurrent: usize,
     /// Exclusive items that wait in their ports for admission.
     pub pending_exclusive: usize,
-    /// How many exclusive items have started before the concurrent item that waits longest although they came after it.
+    /// The number of exclusive items that have started before the concurrent item that waits longest although they came
+    /// after it.
     pub passes: u64,
     /// The largest value that `passes` ever had. It is above 0 only with
     /// [`Order::PhaseFair`](crate::interleave::Order). It is unbounded only with

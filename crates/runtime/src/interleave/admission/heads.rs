@@ -1,7 +1,7 @@
 //! Lanes by the stamp of their oldest entry: the least at hand, the rest in order.
 //!
 //! A decision needs only the least. Most often the lane with the least moves to the stamp of its next entry and stays
-//! the least. So it stands outside of the map, which an interleave with one lane at work in each group never touches.
+//! the least. So it is outside of the map, which an interleave with one lane at work in each group never touches.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// The least stamp, and its lane.
+    /// The smallest stamp, and its lane.
     #[inline]
     pub(super) fn first(&self) -> Option<(u64, usize)> {
         self.first
@@ -26,7 +26,7 @@ impl Heads {
         self.first.is_none()
     }
 
-    /// A lane stands under another stamp than before, or did not, or does not any more.
+    /// A lane has another stamp than before, or entered the list, or left it.
     pub(super) fn relist(&mut self, lane: usize, before: Option<u64>, after: Option<u64>) {
         let was_first = before.is_some() && before == self.first.map(|(stamp, _)| stamp);
         match (was_first, after) {

@@ -34,24 +34,24 @@ pub(in crate::interleave) struct Lane {
     /// Tells the uses of a place among the lanes apart.
     pub(in crate::interleave) identity: u64,
     pub(in crate::interleave) group: Group,
-    /// How many of its handlers may run at once.
+    /// The largest number of its handlers that may run at once.
     pub(super) limit: usize,
     pub(super) running: usize,
     /// By ascending stamp.
     pub(super) pending: VecDeque<Entry>,
-    /// The stamp under which it stands in `heads`.
+    /// Its stamp in `heads`.
     pub(super) listed: Option<u64>,
     pub(super) granted: VecDeque<Grant>,
     /// Turns without work, the last one first to be woken.
     pub(super) idle: Vec<(u64, Waker)>,
-    /// How many turns may stay without work.
+    /// The largest number of turns that may stay without work.
     pub(super) turns_kept: usize,
     /// Turns that were made when something started and have not ended. Not counted where they are made with the branch.
     pub(super) turns: usize,
-    /// A turn has ended its handler and comes for the next grant, whatever happens: the first needs nobody to be woken.
+    /// A turn has ended its handler and comes for the next grant in any case: the first needs no wake-up.
     pub(super) is_one_coming: bool,
-    /// How many are just giving items back because nobody can be made to handle them: for so long, offers are passed
-    /// over.
+    /// The number of threads that are giving items back because no handler can take them: until they are done, offers
+    /// are passed over.
     pub(super) declining: usize,
     /// Makes a new turn when it is woken.
     pub(super) spawner: Waker,
@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// Whether items are just being given back: then none is to be taken.
+    /// Whether items are just being returned to the port: then none may be taken.
     pub(in crate::interleave) fn is_declining(&self) -> bool {
         self.declining > 0
     }
@@ -123,7 +123,7 @@ pub(in crate::interleave) struct Abandoned {
 }
 
 impl Admission {
-    /// The next step of a branch's turn; its grant comes into `granted`. `is_held` says that the branch needs it even
+    /// The next step of a branch's turn; it puts its grant into `granted`. `is_held` says that the branch needs it even
     /// if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
@@ -150,8 +150,8 @@ impl Admission {
     }
 
     /// A turn of an exclusive branch has ended its handler, and the next item is of the same branch. Ends the one and
-    /// starts the other, whose grant comes into `granted`. False if anything else is to be asked; then nothing has been
-    /// done.
+    /// starts the other, whose grant comes into `granted`. False if there is anything else to ask; then nothing has
+    /// been done.
     ///
     /// It decides as [`end`](Self::end) and [`next`](Self::next) would, for a queue of one client's changes. But it
     /// does not let go of the slot, the place on the stack and the turn, which the next needs at once.
@@ -209,8 +209,8 @@ impl Admission {
     }
 
     /// A turn that was made for a start was dropped, because its queue is closed or takes nothing from the thread that
-    /// made it. Gives the items that nobody will do now: none while other turns live, who take over. Otherwise all that
-    /// the branch has taken, which it declines until [`accept_again`](Self::accept_again).
+    /// made it. Gives the items that no turn will handle now: none while other turns live, which take over. Otherwise
+    /// all that the branch has taken, which it declines until [`accept_again`](Self::accept_again).
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),
@@ -251,7 +251,7 @@ impl Admission {
         }
     }
 
-    /// A turn was dropped by its dispatcher. Returns the work that it was woken for, and that nobody will do now.
+    /// A turn was dropped by its dispatcher. Returns the work that it was woken for, and that no turn will do now.
     pub(in crate::interleave) fn drop_turn(&mut self, (index, identity): (usize, u64), turn: u64) -> Option<Grant> {
         let lane = self.lanes[index].as_mut().filter(|lane| lane.identity == identity)?;
         let before = lane.idle.len();

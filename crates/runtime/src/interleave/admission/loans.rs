@@ -13,7 +13,7 @@ use crate::calls::Frame;
 use crate::error::Refusal;
 use crate::port::wake::Wake;
 
-/// How a chain of calls stands to the running operations.
+/// The relation of a chain of calls to the running operations.
 pub(super) enum Relation {
     /// None of it runs here.
     Stranger,
@@ -26,7 +26,7 @@ pub(super) enum Relation {
 }
 
 impl Admission {
-    /// The same for a call whose chain runs here already; gives the entry back if it must wait like any other.
+    /// The same for a call whose chain runs here already; returns the entry back if it must wait like any other.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,
@@ -45,8 +45,8 @@ impl Admission {
         Ok(())
     }
 
-    /// How a chain of calls that wants to start in `lane` stands to the operations running here: its innermost
-    /// operation that does decides.
+    /// The relation of a chain of calls that wants to start in `lane` to the operations running here: its innermost
+    /// operation that has one decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {
@@ -68,14 +68,14 @@ impl Admission {
         Relation::Stranger
     }
 
-    /// Why a call to `lane` could never be answered, if that is so.
+    /// The reason why a call to `lane` could never be answered, if that is so.
     pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
         let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
         let name = |lane| self.lane(lane).name.clone().into_boxed_str();
         Some(Refusal::WouldDeadlock { running: name(holder), requested: name(lane) })
     }
 
-    /// Starts a call of the chain of `top` that waits for another, or lets `top` go on.
+    /// Starts a call of the chain of `top` that waits for another, or lets `top` continue.
     pub(super) fn start_nested(&mut self, top: Operation, wake: &mut Wake) {
         let Some(running) = self.running_mut(top) else { return };
         if !running.is_lent {

@@ -1,4 +1,4 @@
-//! Handlers that run: who holds their place, and how they are cancelled.
+//! Running handlers: the owners of their places, and their cancellation.
 
 use std::task::Waker;
 
@@ -7,7 +7,7 @@ use crate::port::wake::Wake;
 
 pub(super) struct Running {
     pub(super) lane: usize,
-    /// Whether it excludes others, and so stands on `stack`.
+    /// Whether it excludes others, and so is on `stack`.
     pub(super) is_stacked: bool,
     /// Whether it has lent its exclusivity to calls of its own chain.
     pub(super) is_lent: bool,
@@ -35,7 +35,7 @@ impl Admission {
         }
     }
 
-    /// A handler waits for something: whom to wake if it is cancelled. True if it has been.
+    /// A handler waits for something: the waiter to wake if it is cancelled. True if it has been.
     pub(in crate::interleave) fn suspend(&mut self, operation: Operation, waker: &Waker) -> bool {
         let Some(running) = self.running_mut(operation) else { return false };
         if !running.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {

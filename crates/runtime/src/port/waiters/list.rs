@@ -3,7 +3,7 @@
 use super::Waiters;
 use super::slot::{SlotState, Ticket, Want};
 
-/// Those of one kind, in order of registration.
+/// The waiters of one kind, in order of registration.
 #[derive(Clone, Copy, Default)]
 pub(super) struct List {
     pub(super) first: Option<Ticket>,
@@ -58,7 +58,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Changes a listed waiter's next; gives the one before the change.
+    /// Changes a listed waiter's next; returns the one before the change.
     #[inline]
     pub(super) fn set_next(&mut self, ticket: Ticket, next: Option<Ticket>) -> Option<Ticket> {
         let slot = self.slot_mut(ticket);

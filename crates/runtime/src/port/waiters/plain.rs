@@ -1,5 +1,5 @@
 //! The waiters that take any item, where nothing else waits. It is the path of nearly every message, in as few steps as
-//! possible. Who calls these: `port/plain.rs`.
+//! possible. The caller of these: `port/plain.rs`.
 
 use std::task::Waker;
 
@@ -7,20 +7,20 @@ use super::Waiters;
 use super::slot::{Slot, SlotState, Standing, Ticket, Want};
 
 impl<T> Waiters<T> {
-    /// The first of those who wait for one item, if it takes whatever comes.
+    /// The first waiter for a single item, if it has no predicate.
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Ticket> {
         let ticket = self.singles.first?;
         matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
     }
 
-    /// Whether anybody waits who has not been offered or promised anything.
+    /// Whether there is a waiter that has not been offered or promised anything.
     #[inline]
     pub(crate) fn has_listed(&self) -> bool {
         self.singles.first.is_some() || self.takes.first.is_some() || self.watchers.first.is_some()
     }
 
-    /// Offers an item to that first one; gives whom to wake.
+    /// Offers an item to that first one; returns the waiter to wake.
     #[inline]
     pub(crate) fn settle_plain(&mut self, ticket: Ticket, sequence: u64) -> Option<Waker> {
         let next = self.slot(ticket).place.neighbours().1;
@@ -35,7 +35,7 @@ impl<T> Waiters<T> {
     }
 
     /// Registers a waiter that takes any item, after all others. It is in the order of registration, or at a place of
-    /// its own if nobody else is listed.
+    /// its own if no other is listed.
     #[inline]
     pub(crate) fn register_plain(&mut self, order: Option<u64>, waker: Waker) -> Ticket {
         let last = self.singles.last;
@@ -68,7 +68,7 @@ impl<T> Waiters<T> {
         ticket
     }
 
-    /// Removes one who takes whatever comes, if it has been offered an item; gives the item's number.
+    /// Removes a waiter without a predicate, if it has been offered an item; returns the item's number.
     #[inline]
     pub(crate) fn fetch_plain(&mut self, ticket: Ticket) -> Option<u64> {
         if self.used == 1 && self.slots.len() > 64 {

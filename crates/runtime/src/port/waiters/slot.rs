@@ -1,4 +1,4 @@
-//! One waiter of a port: its wish, its state, and its neighbours, in 48 bytes.
+//! One waiter of a port: its request, its state, and its neighbours, in 48 bytes.
 
 use std::num::NonZeroU32;
 use std::task::Waker;
@@ -39,9 +39,9 @@ pub(crate) enum Want<T> {
     One(Option<Predicate<T>>),
     /// Item after item, for as long as it stays here.
     PersistentWaiter(Box<Arc<dyn PersistentWaiter<T>>>),
-    /// So many available items, and nothing else.
+    /// This many available items, and nothing else.
     Take(usize),
-    /// So many available items, to be looked at together with other ports.
+    /// This many available items, to be looked at together with other ports.
     Watch(usize),
     /// Items of certain classes, to be looked at.
     Sort(Box<CountingFilter<T>>),
@@ -60,13 +60,13 @@ impl<T> Want<T> {
         }
     }
 
-    /// Whether it is offered items, one by one.
+    /// Whether items are offered to it one by one.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::One(_) | Self::PersistentWaiter(_))
     }
 }
 
-/// How a waiter stands.
+/// The state of a waiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// In the list.
@@ -79,7 +79,7 @@ pub(crate) enum Standing {
     Promised,
 }
 
-/// How a waiter stands, with its neighbours while it is in a list, in one word:
+/// The state of a waiter, with its neighbours while it is in a list, in one word:
 ///
 /// | bits 63, 62 | standing | the rest |
 /// | --- | --- | --- |
@@ -158,8 +158,8 @@ impl SlotState {
     }
 }
 
-/// A waiter, or room for one: then it wants whatever comes, has no waker, and its place says that it is free. Ten
-/// million of the size of every field was weighed for these.
+/// A waiter, or room for one: then it accepts anything, has no waker, and its place says that it is free. Ten million
+/// of the size of every field was weighed for these.
 pub(super) struct Slot<T> {
     /// The waker; empty once it has been used, until the waiter looks again.
     pub(super) waker: Option<Waker>,

@@ -24,7 +24,7 @@ impl Counter {
         Self { folded: [folded(), folded()], arrived: zero(), completed: zero() }
     }
 
-    /// Arrives in an exchange of so many ranks; says whether all others had.
+    /// Arrives in an exchange of this many ranks; returns whether all others had.
     pub(super) fn arrive(&self, exchange: usize, size: usize) -> bool {
         // Release: publishes our message, and that we have read what we wanted of earlier exchanges. Acquire: the last
         // to arrive sees the same of all others, whose additions stand before its own.
@@ -45,7 +45,7 @@ impl Counter {
         self.completed.store(exchange + 1, Ordering::Release);
     }
 
-    /// Whether so many exchanges have been completed.
+    /// Whether this many exchanges have been completed.
     pub(super) fn has_completed(&self, exchanges: usize) -> bool {
         // Acquire: pairs with the Release in `complete`; all messages and the fold are visible.
         self.completed.load(Ordering::Acquire) >= exchanges

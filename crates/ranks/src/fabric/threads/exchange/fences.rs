@@ -1,12 +1,11 @@
-//! The two fences of who says something and of who falls asleep, of unequal weight.
+//! The two fences of a rank that publishes and of one that falls asleep, of unequal weight.
 //!
-//! A rank that publishes something (a message, an arrival, an end) then looks whether somebody sleeps. A rank that is
-//! about to sleep says so, and then looks at the published values. Between the two steps of each stands a fence, so
-//! that one of them sees the other. A full fence waits until the core's stores have left, which takes as long as a
-//! crossing. A rank that only sends, one message after another, would spend half its time there. Sleeping is rare and
-//! slow anyway where ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a
-//! full fence into every running thread of the process. The *light* one only keeps the compiler from exchanging the two
-//! steps.
+//! A rank that publishes something (a message, an arrival, an end) then looks for sleepers. A rank that is about to
+//! sleep says so, and then looks at the published values. A fence between the two steps of each makes sure that one of
+//! them sees the other. A full fence waits until the core's stores have left, which takes as long as a crossing. A rank
+//! that only sends, one message after another, would spend half its time there. Sleeping is rare and slow anyway where
+//! ranks spin first. So there the sleeper pays all the cost. The *heavy* fence makes the system put a full fence into
+//! every running thread of the process. The *light* one only keeps the compiler from exchanging the two steps.
 //!
 //! Both are full fences where the system has no such call (`membarrier` of Linux), and where ranks outnumber cores and
 //! so sleep in each wait. So they are to the model checkers.
@@ -15,12 +14,12 @@
 
 use lehr_sync::{Ordering, fence};
 
-/// Which fences a group of ranks uses.
+/// The fences that a group of ranks uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fences {
     /// Both are full.
     Even,
-    /// A heavy one for who falls asleep, a light one for all others.
+    /// A heavy fence for a rank that falls asleep, a light one for all others.
     Uneven,
 }
 
@@ -30,7 +29,7 @@ impl Fences {
         if spins && system::is_there() { Self::Uneven } else { Self::Even }
     }
 
-    /// Between the announcement and the look at who sleeps.
+    /// Between the announcement and the look for sleepers.
     #[inline]
     pub(super) fn light(self) {
         match self {
@@ -60,7 +59,7 @@ mod system {
         unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) }
     }
 
-    /// Whether the system can do it. The process says once that it wants it.
+    /// Whether the system supports it. The process says once that it wants it.
     pub(super) fn is_there() -> bool {
         static IS_THERE: OnceLock<bool> = OnceLock::new();
         *IS_THERE.get_or_init(|| membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0)

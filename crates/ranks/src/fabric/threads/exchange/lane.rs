@@ -2,13 +2,13 @@
 //! short message in it.
 //!
 //! The sender's end and the receiver's end belong to one rank each, so that there is no lock on the way. A message
-//! crosses in one line, which only the sender writes. The receiver reports the taken messages in a line of its own, and
-//! only now and then. So the sender seldom has to fetch that one. A long message lies in memory that goes with it and
-//! comes back to be used again.
+//! crosses in one line, which only the sender writes. The receiver reports the taken messages in its own line, and only
+//! now and then. So the sender seldom has to fetch that one. A long message is in memory that goes with it and comes
+//! back to be used again.
 //!
-//! To send never waits. Who finds the ring full *spills*: from then on messages go into a queue under a lock, until the
-//! receiver has emptied it. Who sends in one direction only waits for room afterwards, so that it finds a slot free the
-//! next time.
+//! To send never waits. A sender that finds the ring full *spills*: from then on messages go into a queue under a lock,
+//! until the receiver has emptied it. A sender in one direction waits for room only afterwards, so that it finds a slot
+//! free the next time.
 //!
 //! A message may be lent at first (`offer.rs`).
 //!
@@ -18,9 +18,9 @@
 //! | `Lane::taken` | messages taken out of slots, as far as the receiver has said | the receiver |
 //! | `Lane::has_spilled` | there are messages in the queue, or were | both, under its lock |
 //!
-//! Order: while the sender spills it fills no slot. When it begins to spill, the messages in the slots are older than
-//! those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its slot
-//! again. Messages sent before the first that spilled are visible by now.
+//! Order: while the sender spills it fills no slot. When the lane begins to spill, the messages in the slots are older
+//! than those in the queue. The receiver looks at its slot, then at `has_spilled`, and then, under the lock, at its
+//! slot again. Messages sent before the first that spilled are visible by now.
 
 use std::collections::VecDeque;
 
@@ -41,7 +41,7 @@ const LENT: usize = 1 << (usize::BITS - 1);
 /// Long messages whose memory is kept.
 const KEPT: usize = 2;
 
-/// Which call a message belongs to, and the facts that must be the same on both ranks.
+/// The call that a message belongs to, and the facts that must be the same on both ranks.
 pub(super) type Head = [u64; 2];
 
 /// The state that both ends share.
@@ -54,7 +54,7 @@ pub(super) struct Lane {
     taken: CachePadded<AtomicUsize>,
     has_spilled: CachePadded<AtomicUsize>,
     spilled: Mutex<VecDeque<(Head, Vec<u8>)>>,
-    /// Memory of long messages that were taken.
+    /// Memory of long messages that were received.
     returned: Mutex<Vec<Vec<u8>>>,
 }
 
@@ -82,7 +82,7 @@ unsafe impl Send for Lane {}
 pub(super) struct Outgoing {
     pub(super) to: usize,
     lane: Arc<Lane>,
-    /// Messages put into slots.
+    /// The number of messages put into slots.
     sent: usize,
     /// Messages known to have been taken out of slots.
     freed: usize,
@@ -95,11 +95,11 @@ pub(super) struct Incoming {
     lane: Arc<Lane>,
     /// Messages taken out of slots.
     taken: usize,
-    /// As far as the sender has been told.
+    /// As far as the sender has been notified.
     told: usize,
 }
 
-/// Where the next message of a lane is.
+/// The place of a lane's next message.
 #[derive(Clone, Copy)]
 pub(super) enum NextMessage {
     Slot(Head),
@@ -131,7 +131,7 @@ impl Lane {
         }
     }
 
-    /// Copies a message into memory of a slot, where nobody looks yet.
+    /// Copies a message into memory of a slot that no reader looks at yet.
     pub(super) fn deposit(&self, slot: usize, parts: &[&[u8]]) {
         let mut memory = self.returned.lock().pop().unwrap_or_default();
         memory.clear();
@@ -200,7 +200,7 @@ impl Outgoing {
         self.fill(head, length, parts);
     }
 
-    /// As [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
+    /// Like [`send`](Self::send), but lends the message if there is a slot for it; without, there is no offer.
     pub(super) fn lend<'a>(&mut self, head: Head, parts: &'a [&'a [u8]]) -> Option<Offer<'a>> {
         let length = parts.iter().map(|part| part.len()).sum::<usize>();
         if length <= SHORT || self.is_spilling || !self.has_room() {
@@ -249,7 +249,7 @@ impl Incoming {
         Some(slot.line.read(|line| unsafe { (*line).head }))
     }
 
-    /// The next message, if it has come.
+    /// The next message, if it has arrived.
     pub(super) fn first(&self) -> Option<NextMessage> {
         if let Some(head) = self.holds() {
             return Some(NextMessage::Slot(head));

@@ -11,7 +11,7 @@
 use crossbeam_utils::CachePadded;
 use lehr_sync::{AtomicUsize, Cell, Ordering};
 
-/// The most ranks that look at each other's lines.
+/// The largest number of ranks that look at each other's lines.
 pub(super) const LINES_MAX: usize = 32;
 
 /// Words of a message that fit in a line of 64 bytes beside its flag and its length.
@@ -40,7 +40,7 @@ impl Line {
     /// Says that the rank has arrived for the `arrivals`-th time, with this message.
     ///
     /// # Safety
-    /// Nobody else writes, and nobody reads, this line now.
+    /// No other thread writes or reads this line now.
     pub(super) unsafe fn publish(&self, arrivals: usize, message: &[u64]) {
         // SAFETY: the caller's.
         let short = self.message.write(|short| unsafe { &mut *short });

@@ -1,17 +1,17 @@
 //! The calls of each rank, in order, for the others to compare before they sleep.
 //!
-//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls wait for
-//! nobody. So two ranks may have made different calls without either having met the other. Each rank therefore records
-//! its calls: the kind, and a digest of all its calls so far. Who is about to sleep compares its digest with
-//! everybody's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have
-//! made different calls never all sleep.
+//! Calls in one direction (a broadcast, a reduction) let a rank run ahead of others, and some of its calls do not wait.
+//! So two ranks may have made different calls without either having met the other. Each rank therefore records its
+//! calls: the kind, and a digest of all its calls so far. A rank about to sleep compares its digest with every other
+//! rank's at the last call that both have made. Of two that differ the later to sleep sees it; so ranks that have made
+//! different calls never all sleep.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `Log::made` | calls that the rank has made | its rank, once a call |
 //! | `Entry` | one of the last calls | its rank, before it counts it |
 //!
-//! Nobody but its rank touches a log, as long as nobody sleeps: noting a call is four stores to lines that are at home.
+//! Only its rank touches a log, as long as no rank sleeps: noting a call is four stores to lines in its cache.
 
 use lehr_sync::{AtomicUsize, Ordering, fence};
 
@@ -95,7 +95,7 @@ impl Log {
     }
 
     /// The first call in which this rank and another differ, as both made it, if they do, among the last that both have
-    /// made. Where it is no longer remembered, unknown calls.
+    /// made. If the call is no longer remembered, unknown calls.
     pub(super) fn divergence(&self, other: &Self) -> Option<[Head; 2]> {
         let both = self.made().min(other.made());
         let last = both.checked_sub(1)?;

@@ -5,26 +5,26 @@
 //! of them there were before and the facts that must be equal, and its receiver compares. A rank that waits for a
 //! message that will never come, because another has made another call, also learns it:
 //!
-//! - The other is in an exchange of all ranks that this one has not come to. It has passed this call without sending.
+//! - The other is in an exchange of all ranks that  has not reached. It has passed this call without sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
 //! A waiting rank looks for both before it sleeps. A rank that arrives in an exchange and is about to sleep there wakes
-//! those who sleep waiting for it. A message that is not expected wakes the receiver.
+//! those that sleep waiting for it. A message that is not expected wakes the receiver.
 //!
-//! In a broadcast and a reduction in one direction some ranks hear nobody, and run ahead of those that hear them. They
+//! In a broadcast and a reduction in one direction some ranks receive nothing, and run ahead of their receivers. They
 //! wait for room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its slots. The log
-//! of each rank finds different calls there (`log.rs`). A rank that gives up a message must hear it before its next
-//! call, so that nobody waits for room for ever.
+//! of each rank finds different calls there (`log.rs`). A rank that gives up a message must receive it before its next
+//! call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
 //! | --- | --- | --- |
 //! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
-//! Why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals once more. A
-//! rank that sends, arrives or ends does so, and then looks at `asleep`. A fence stands between the two steps of each,
-//! so at least one sees the write of the other. A spinning rank sends first, looks for its own message, and comes to
-//! its fence a little later. By then its line has left, and the fence costs nothing.
+//! The reason why no rank sleeps for ever: it raises `asleep`, and then looks at its lanes, the ends and the arrivals
+//! once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the two steps of
+//! each makes sure that at least one sees the write of the other. A spinning rank sends first, looks for its own
+//! message, and reaches its fence a little later. By then its line has left, and the fence costs nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -45,7 +45,7 @@ const LOANS: usize = 2;
 const BESIDES: u32 = 32;
 /// In its place: from several.
 const SEVERAL: usize = (1 << 31) - 1;
-/// Where a rank sleeps that waits for a neighbour.
+/// The sleeping place of a rank that waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
     asleep: CachePadded<AtomicUsize>,
@@ -69,7 +69,7 @@ pub(super) struct Neighbours {
     /// The number of calls begun, and the head of the present one.
     calls: u64,
     head: Head,
-    /// Messages of calls up to this one belong to nobody: they were given up.
+    /// Messages of calls up to this one have no receiver: they were given up.
     given_up: u64,
     is_open: bool,
     /// Ranks whose messages of the present call, or of one that was given up, must be heard before the next.
@@ -80,7 +80,7 @@ pub(super) struct Neighbours {
     unannounced: Vec<usize>,
 }
 
-/// Long messages to some ranks, and from some: told at once, and heard one after the other.
+/// Long messages to some ranks, and from some: sent at once, and received one after the other.
 pub(crate) struct Swap<'a> {
     pub(crate) told: &'a [(usize, &'a [&'a [u8]])],
     pub(crate) heard: &'a mut [Hearing<'a>],
@@ -88,7 +88,7 @@ pub(crate) struct Swap<'a> {
     progress: (bool, usize),
 }
 
-/// From whom a message is to be heard, and who reads its parts.
+/// The ranks to receive from, and the readers of its parts.
 pub(crate) struct Hearing<'a> {
     pub(crate) from: usize,
     pub(crate) besides: Besides,
@@ -140,7 +140,7 @@ impl Seat {
         }
     }
 
-    /// Forgets whom to wake: the rank has ended.
+    /// Forgets the waiter to wake: the rank has ended.
     pub(super) fn leave(&self) {
         // Relaxed: nobody relies on it.
         self.asleep.store(0, Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl Neighbours {
 /// The calls of an exchange with neighbours come in this order: `begin`, as many `tell` and `poll_hear` as there are
 /// neighbours, `finish`.
 impl Endpoint {
-    /// Begins a call. If the one before did not come to its end, its late messages are thrown away.
+    /// Begins a call. If the one before did not finish, its late messages are thrown away.
     pub(crate) fn begin(&mut self, call: u64, number: u64) {
         let neighbours = &mut self.neighbours;
         if neighbours.is_open {
@@ -195,7 +195,7 @@ impl Endpoint {
         self.neighbours.owed.first().copied()
     }
 
-    /// Ends a call that came to its end.
+    /// Ends a call that has finished.
     pub(crate) fn finish(&mut self) {
         self.neighbours.is_open = false;
     }
@@ -247,7 +247,7 @@ impl Endpoint {
         Poll::Ready(Ok(()))
     }
 
-    /// The lane from one rank to another, of which this is one; made, if nobody has made it yet.
+    /// The lane from one rank to another, of which this is one; made at first use.
     fn lane(&self, from: usize, to: usize) -> Arc<Lane> {
         let [source, target] = [from, to].map(|rank| &self.shared.seats[rank]);
         let mut lanes = source.outgoing.lanes.lock();
@@ -286,8 +286,8 @@ impl Endpoint {
         }
     }
 
-    /// Wakes who sleeps waiting for a message of this rank, which is about to sleep itself, in an exchange of all.
-    /// Behind a fence.
+    /// Wakes ranks that sleep waiting for a message of this rank, which is about to sleep itself, in an exchange of
+    /// all. Behind a fence.
     pub(super) fn rouse(&mut self) {
         let seat = &self.shared.seats[self.rank];
         if seat.outgoing.is_longer_than(self.neighbours.outgoing.len()) {
@@ -309,7 +309,8 @@ impl Endpoint {
 
     /// Waits for the next message of a rank, and shows its bytes to `read`. On failure, says why it will not come.
     ///
-    /// Cancel-safe in that it holds nothing; messages that it did not hear are thrown away when the next call begins.
+    /// It is cancel-safe in that it holds nothing; messages that it did not receive are thrown away when the next call
+    /// begins.
     pub(crate) fn poll_hear(
         &mut self,
         from: usize,
@@ -355,7 +356,7 @@ impl Endpoint {
     }
 
     /// Waits, after a message was sent to a rank in one direction, until the next one will find a slot. So a rank is
-    /// never further ahead of those that hear it than a lane has slots.
+    /// never further ahead of its receivers than a lane has slots.
     ///
     /// Cancel-safe: it holds nothing. If it is given up, the next message may have to go into the queue.
     pub(crate) fn poll_room(&mut self, to: usize, context: &mut Context<'_>) -> Poll<Result<(), Trouble>> {
@@ -394,7 +395,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes a place to sleep, waiting for a rank; the caller looks once more.
+    /// Takes a place to sleep, waiting for a rank; the caller then looks once more.
     fn sleep_in_the_seat(&mut self, other: usize, besides: usize, waker: &Waker) {
         let seat = &self.shared.seats[self.rank];
         let replaced = seat.waker.lock().replace(waker.clone());
@@ -425,7 +426,7 @@ impl Endpoint {
         self.neighbours.incoming.len() - 1
     }
 
-    /// Takes the next message of a lane, if it has come and belongs to this call.
+    /// Takes the next message of a lane, if it has arrived and belongs to this call.
     fn hear(&mut self, place: usize, read: &mut dyn FnMut(&[&[u8]])) -> Option<Result<(), Trouble>> {
         loop {
             let Neighbours { incoming, head: own, given_up, .. } = &mut self.neighbours;
@@ -459,7 +460,7 @@ impl Endpoint {
         })
     }
 
-    /// Why the message that this rank waits for will not come, unless it has come.
+    /// The reason why the message that this rank waits for will not arrive, unless it has arrived.
     fn missing_from(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         if let Some(trouble) = self.trouble_or_divergence(|ending| ending.world == self.shared.members[from]) {
             return Some(trouble);
@@ -475,7 +476,7 @@ impl Endpoint {
         self.unexpected(from, besides)
     }
 
-    /// A message of this call, or of one before, from a rank of which none is expected.
+    /// A message of this call, or of an earlier one, from an unexpected rank.
     fn unexpected(&mut self, from: usize, besides: usize) -> Option<Trouble> {
         let seat = &self.shared.seats[self.rank];
         if seat.incoming.is_longer_than(self.neighbours.incoming.len()) {

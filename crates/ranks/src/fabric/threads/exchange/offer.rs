@@ -4,7 +4,7 @@
 //! For long messages that is half of the cost of an exchange. So a sender that spins anyway *lends* its message first:
 //! the receiver may copy it from the sender's own memory. An offer lasts no longer than one poll of the sender. Before
 //! that returns, an untaken message is *revoked*: it is copied into the lane's memory as usual. So no offer outlives
-//! the borrow that it is made of, whatever becomes of the future.
+//! its borrow, whatever becomes of the future.
 //!
 //! | `OfferSlot::state` | meaning | who goes there |
 //! | --- | --- | --- |
@@ -31,7 +31,7 @@ const REVOKED: usize = 3;
 /// Looks before a sender that waits for a reader offers its core to others.
 const LOOKS: u32 = 10_000;
 
-/// Where the offers of a slot are made.
+/// The memory of a slot's offers.
 pub(super) struct OfferSlot {
     state: AtomicUsize,
     /// The parts as they are in the sender's memory; unused ones are empty.
@@ -44,7 +44,7 @@ unsafe impl Sync for OfferSlot {}
 // SAFETY: as above.
 unsafe impl Send for OfferSlot {}
 
-/// An offer that has been offered. Once it is dropped, nobody reads the parts.
+/// An offer that has been offered. Once it is dropped, nothing reads the parts.
 pub(super) struct Offer<'a> {
     lane: Arc<Lane>,
     slot: usize,

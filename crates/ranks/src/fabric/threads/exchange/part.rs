@@ -11,7 +11,7 @@ pub(super) struct Part {
 
 impl Endpoint {
     /// This rank's end of a group of some of these ranks, with these numbers in the world, of which it is one. All of
-    /// them ask, and the communicator's `number` tells this group from others.
+    /// them ask, and the communicator's `number` identifies this group.
     pub(crate) fn part(&self, number: u32, members: &[usize]) -> Self {
         let name = (number, members[0]);
         // Dropped after the lock is given back: each rings its group.
