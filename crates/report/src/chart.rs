@@ -25,7 +25,7 @@ const NOTE: f64 = 11.0;
 /// Around the points: left, top and bottom without the note.
 const LEFT: f64 = 82.0;
 const TOP: f64 = 50.0;
-const BOTTOM: f64 = 58.0;
+const BOTTOM: f64 = 64.0;
 /// At the right without a legend, and the widest legend.
 const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
