@@ -143,7 +143,7 @@ fn columns_that_no_row_has_a_value_in_take_no_place_and_new_rows_may_have_them()
     let words = "stray.svm: 16,777,213 columns of 16,777,216 are 0 in all rows. Lehr leaves them out.";
     assert!(outcome.stderr.contains(words), "{}", outcome.stderr);
     for file in ["centers.csv", "model.json", "summary.json"] {
-        assert!(sandbox.read(&format!("lehr-out/{file}")).len() < 10_000, "{file}");
+        assert!(sandbox.read(&format!("lehr-out/{file}")).len() < 100_000, "{file}");
     }
     assert_eq!(sandbox.summary("lehr-out")["warnings"][0], words);
     // Centres are 0 in columns that the model does not have: 3 and 4 away from the last, whose own columns are equal.
