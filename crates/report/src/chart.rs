@@ -29,10 +29,14 @@ const BOTTOM: f64 = 64.0;
 /// At the right without a legend, and the widest legend.
 const RIGHT: f64 = 24.0;
 const LEGEND_MAX: f64 = 280.0;
+/// The least width that a scale with its numbers needs.
+const SCALE_WIDTH: f64 = 110.0;
 /// Groups that the legend has; there are as many colours.
 const LEGEND_GROUPS: usize = 20;
 /// Clusters with their numbers at their centres.
 const NUMBERED_MAX: usize = 60;
+/// Outliers that have a ring; more would cover the clusters.
+const RINGED_MAX: usize = 500;
 /// The free margin within the axes, as a share of the extent.
 const MARGIN: f64 = 0.04;
 /// Different colours of a scale.
@@ -140,8 +144,10 @@ impl Chart {
         let limits = self.limits();
         // As if no axis were longer than it must be: its width decides how long they are.
         let legend = self.legend(self.drawn().filter(|(_, place)| !is_within(*place, limits)).count());
-        let longest = legend.iter().map(|(_, words)| font.width(words, SMALL)).fold(0.0, f64::max);
-        let legend_width = if legend.is_empty() { RIGHT } else { (longest + 60.0).min(LEGEND_MAX) };
+        let scale = if let Colors::Scale(name, _) = &self.colors { Some(name) } else { None };
+        let words = legend.iter().map(|(_, words)| words).chain(scale);
+        let longest = words.map(|words| font.width(words, SMALL)).fold(0.0, f64::max);
+        let legend_width = if longest == 0.0 { RIGHT } else { (longest + 60.0).clamp(SCALE_WIDTH, LEGEND_MAX) };
         let frame = self.frame((LEFT, SIZE.0 - legend_width, TOP, bottom), limits);
         let legend = self.legend(self.drawn().filter(|(_, place)| !frame.has(*place)).count());
 
@@ -163,6 +169,10 @@ impl Chart {
     fn is_out(&self, point: usize) -> bool {
         let is_of_none = matches!(&self.colors, Colors::Groups(of, _) if of[point] == NONE);
         is_of_none || self.is_out.get(point).copied().unwrap_or_default()
+    }
+
+    fn outliers(&self) -> usize {
+        self.drawn().filter(|(point, _)| self.is_out(*point)).count()
     }
 
     fn drawn(&self) -> impl Iterator<Item = (usize, (f64, f64))> + '_ {
@@ -331,6 +341,7 @@ impl Chart {
 
     fn points(&self, drawing: &mut Drawing, frame: &Frame) {
         let radius = self.radius();
+        let has_rings = self.outliers() <= RINGED_MAX;
         let mut edges: Vec<Shape> = Vec::new();
         for (color, members) in self.by_color() {
             let (mut discs, mut rings) = (Vec::new(), Vec::new());
@@ -350,10 +361,14 @@ impl Chart {
                     drawing.shapes.push(Shape::Discs(vec![place], 3.0 + 17.0 * part, color));
                 } else if taken.insert((false, (2.0 * place.0) as i32, (2.0 * place.1) as i32)) {
                     discs.push(place);
-                    if self.is_out(point) {
+                    if has_rings && self.is_out(point) {
                         rings.push(place);
                     }
                 }
+            }
+            if self.ground.is_some() {
+                // Upon cells of about the same colour a point would vanish.
+                drawing.shapes.push(Shape::Rings(discs.clone(), radius + 0.8, 1.2, WHITE));
             }
             drawing.shapes.push(Shape::Discs(discs, radius, color));
             if !rings.is_empty() {
@@ -432,9 +447,12 @@ impl Chart {
         if of_none > 0 {
             found.push((Mark::Disc(NOTHING), format!("in none ({})", grouped(of_none as u64))));
         }
-        let outliers = self.drawn().filter(|(point, _)| self.is_out(*point)).count();
-        if outliers > 0 {
-            found.push((Mark::Ring, counted(outliers as u64, "outlier")));
+        match self.outliers() {
+            0 => {}
+            outliers @ ..=RINGED_MAX => found.push((Mark::Ring, counted(outliers as u64, "outlier"))),
+            outliers => {
+                found.push((Mark::Nothing, format!("{}, not ringed", counted(outliers as u64, "outlier"))));
+            }
         }
         if beyond > 0 {
             found.push((Mark::Edge, format!("beyond the edge ({})", grouped(beyond as u64))));

@@ -74,7 +74,7 @@ pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let name = |(cluster, facts): (usize, &Cluster)| {
         let rows = grouped(facts.rows);
         match explained {
-            Some(explained) => format!("{cluster}: {} ({rows})", explained.clusters[cluster].name),
+            Some(explained) => format!("{cluster} ({rows}): {}", explained.clusters[cluster].name),
             None => format!("cluster {cluster} ({rows})"),
         }
     };
