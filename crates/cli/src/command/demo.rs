@@ -278,9 +278,9 @@ fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
             Some(outcome) => outcome.start(&host).await?,
             None => host.start("/samples", Samples::default).await.map(drop)?,
         }
-        Ok(datasets)
+        Ok::<_, Fault>(datasets)
     });
-    let datasets = started.map_err(|fault: Fault| failure(&fault))?;
+    let datasets = started.map_err(|fault| failure(&fault))?;
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host, settings).map_err(|fault| failure(&fault))?;
     output::result(&format!("http://{}\n", node.address()))?;
