@@ -140,20 +140,22 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
-/// The map as a file of its own, coloured by the classes of its items if they are known, and else by their stress.
+/// The map as a file of its own, coloured by the first column about its items if one is known, and else by their stress.
 pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let position = |item: usize| {
         let place = map.position(item);
         (place[0], place.get(1).copied().unwrap_or_default())
     };
     let points = (0..matrix.ids.len()).map(position).collect();
-    let colors = match &matrix.classes {
-        Some(classes) => {
+    let colors = match matrix.classes.first().map(|classes| (classes, classes.scale())) {
+        Some((classes, Some(values))) => Colors::Scale(classes.name.clone(), values),
+        Some((classes, None)) => {
             let mut items = vec![0u64; classes.classes.len()];
-            classes.of.iter().for_each(|class| items[*class as usize] += 1);
-            let named = classes.classes.iter().zip(items);
-            let names = named.map(|(class, items)| format!("{} {class} ({})", classes.name, grouped(items)));
-            Colors::Groups(classes.of.clone(), names.collect())
+            for &class in classes.of.iter().filter(|class| **class != u32::MAX) {
+                items[class as usize] += 1;
+            }
+            let name = |(class, items): (&String, u64)| format!("{} {class} ({})", classes.name, grouped(items));
+            Colors::Groups(classes.of.clone(), classes.classes.iter().zip(items).map(name).collect())
         }
         None => Colors::Scale("stress of the item".to_owned(), map.item_stress.clone()),
     };
