@@ -20,6 +20,7 @@ use crate::datasets::{Datasets, Read};
 use crate::format::{Piece, RowFormat, lines};
 use crate::jobs::{Page, Record, State};
 use crate::method::{HEADLINE, MODEL, REPORT};
+use crate::service::name_of;
 use crate::table::Table;
 use crate::transfer::fetch;
 
@@ -288,7 +289,7 @@ fn check_done(job: &Record) -> Result<(), Fault> {
     if job.state == State::Done {
         return Ok(());
     }
-    let reason = format!("job: expected one that is done, found {}, which is {:?}", job.output, job.state);
+    let reason = format!("job: expected one that is done, found {}, which is {}", job.output, name_of(job.state));
     Err(Fault::new(Code::InvalidValue, reason))
 }
 
@@ -434,6 +435,13 @@ mod tests {
         let cooling = [(1, 8.0), (2, 4.0), (1, 2.0), (2, 1.0), (3, 0.5), (2, 0.25)];
         let lasted = lasted(&cooling);
         assert_eq!(lasted, BTreeMap::from([(1, 2.0 * libm::log(2.0)), (2, 2.0 * libm::log(2.0))]));
+    }
+
+    #[test]
+    fn jobs_that_have_no_result_are_refused() {
+        check_done(&job("job-1")).unwrap();
+        let fault = check_done(&Record { state: State::Failed, ..job("job-1") }).unwrap_err();
+        assert_eq!(fault.reason(), "job: expected one that is done, found job-1, which is failed");
     }
 
     #[test]
