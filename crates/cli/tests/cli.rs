@@ -43,5 +43,6 @@ mod cli {
     mod stop_and_resume;
     mod trace;
     mod trace_file;
+    mod workflow_files;
     mod workflows;
 }

@@ -3,7 +3,6 @@
 //! - [`application`]: genes, patients and compounds, which are compared, clustered and mapped by the jobs of services;
 //! - [`census`]: census blocks, and the workflows that cluster them;
 //! - [`regions`]: regions with inhabitants, clustered in three ways;
-//! - [`results`]: chooses one of several clusterings of census blocks, as a service;
 //! - [`samples`]: the data that are built in, as a service.
 //!
 //! The command reads its arguments, runs this, and writes files: nothing here prints, or uses a folder.
@@ -12,7 +11,6 @@
 pub mod application;
 pub mod census;
 pub mod regions;
-pub mod results;
 pub mod samples;
 
 mod error;

@@ -340,7 +340,7 @@ impl Declared {
                 ..source.told(self.method, &execution)
             };
             let page = lehr_report::page(&run, data, &*fit);
-            outputs = outputs.report(page)?;
+            outputs = outputs.report(page, fit.headline(data))?;
         }
         let figures = fit.figures(data).into_iter().filter(|(_, value)| value.is_finite());
         let outputs = figures.fold(outputs, |outputs, (name, value)| outputs.figure(name, value));

@@ -510,7 +510,7 @@ fn objects(table: &Table) -> Vec<Map<String, Value>> {
     rows
 }
 
-fn lines(table: &Table, has_head: bool) -> String {
+pub(crate) fn lines(table: &Table, has_head: bool) -> String {
     let columns: Vec<(&str, Kind)> = table.columns().collect();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let mut out = Vec::new();

@@ -11,6 +11,7 @@
 //! | bringing data in, reading rows | operations in [`datasets`] |
 //! | ordering a job, waiting for it, its rows | operations in [`jobs`] |
 //! | a method of your own | [`Method`], and `examples/joined_method.rs` |
+//! | what finished jobs have found, under names | [`reports`] |
 //! | how jobs are run: cores, threads, processes | [`Settings`] |
 //! | the work of such a process | [`processes`] |
 //! | data sets of other nodes | [`fetch`], [`store`], [`upload`] |
@@ -37,6 +38,7 @@ mod methods;
 mod options;
 mod predict;
 pub mod processes;
+pub mod reports;
 mod runner;
 mod service;
 mod settings;

@@ -85,8 +85,10 @@ pub trait Method: Clone + Send + Sync + 'static {
 /// The table of a method that has a model, and its one column: the text of a `model.json`.
 pub(crate) const MODEL: &str = "model";
 
-/// The table of a method whose results have a page, and its one column: the text of a `report.html`.
+/// The table of a method whose results have a page, and its column with the text of a `report.html`.
 pub(crate) const REPORT: &str = "report";
+/// Its other column: the result in words.
+pub(crate) const HEADLINE: &str = "headline";
 
 /// A method's facts about itself.
 #[derive(Clone, Copy, Debug)]
@@ -242,12 +244,14 @@ impl Outputs {
         Ok(self.table(MODEL, Table::builder().texts(MODEL, vec![text]).build()?))
     }
 
-    /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf): the table `report`.
+    /// Adds the page about the results, which clients ask for with [`ReportOf`](crate::jobs::ReportOf), and the results
+    /// in words, for [`reports`](crate::reports): the table `report`.
     ///
     /// # Errors
     /// Returns [`Failure::Environment`] for a page that is too long for a table.
-    pub fn report(self, page: String) -> Result<Self, Failure> {
-        Ok(self.table(REPORT, Table::builder().texts(REPORT, vec![page]).build()?))
+    pub fn report(self, page: String, headline: String) -> Result<Self, Failure> {
+        let table = Table::builder().texts(REPORT, vec![page]).texts(HEADLINE, vec![headline]);
+        Ok(self.table(REPORT, table.build()?))
     }
 
     /// Adds a figure.

@@ -364,7 +364,7 @@ fn seconds(from_ms: u64, to_ms: u64) -> f64 {
     to_ms.saturating_sub(from_ms) as f64 / 1e3
 }
 
-fn name_of(state: State) -> &'static str {
+pub(crate) fn name_of(state: State) -> &'static str {
     match state {
         State::Queued => "queued",
         State::Running => "running",

@@ -11,6 +11,7 @@ use crate::declared::{Declared, Fits};
 use crate::jobs::Jobs;
 use crate::method::{AnyMethod, Method};
 use crate::methods;
+use crate::reports::Reports;
 use crate::service::{MethodService, described};
 use crate::settings::Settings;
 
@@ -207,6 +208,7 @@ impl Setup {
             partners: [("datasets".to_owned(), Datasets::NAME.to_owned())].into(),
             fixed: fixed(),
         };
+        host.register(Reports::default);
         for contract in Self::contracts() {
             let kind = if contract == Datasets::NAME { datasets.clone() } else { method.clone() };
             let setup = self.clone();

@@ -4,22 +4,24 @@
 //! this process. With options of the method, as one of several processes, or to resume a run, it clusters the points as
 //! `lehr cluster` does.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
+use lehr_demos::application::services::seconds;
 use lehr_demos::census::{TWO_NODES, WORKFLOW};
-use lehr_demos::results::{self, Written};
 use lehr_demos::samples::Samples;
-use lehr_jobs::{Fits, Setup};
+use lehr_jobs::datasets::Datasets;
+use lehr_jobs::reports::{Report, Reports};
+use lehr_jobs::{Columns, Fits, Setup, fetch};
 use lehr_methods::cluster::{Cluster, Fitted};
-use lehr_methods::{Data, Rows};
+use lehr_methods::{Data, Frame, Rows};
 use lehr_node::{Client, Node, Settings};
 use lehr_ranks::Engine;
 use lehr_runtime::{Builder, Dispatcher, block_on};
-use lehr_services::{Code, Fault, Host};
-use lehr_sync::{Arc, Mutex};
-use lehr_workflow::{Begin, WORKFLOWS, Workflow, Workflows};
+use lehr_services::{Fault, Host, Reference};
+use lehr_workflow::{Begin, Run, RunState, WORKFLOWS, Workflow, Workflows};
+use serde::{Deserialize, Serialize};
 
 use crate::arguments::{Dataset, DemoArguments, PartArgument};
 use crate::command::ask::failure;
@@ -69,23 +71,46 @@ fn environment(cause: &dyn std::fmt::Display) -> Failure {
     Failure::new(Kind::Environment, cause.to_string())
 }
 
-/// The outcome of the chosen clustering.
+/// The services that cluster and report, and the folder that takes the results of one job.
 struct Outcome {
     plan: MethodPlan,
-    /// Claimed until this is dropped.
-    folder: Mutex<Option<Folder>>,
-    /// The reason why it could not be written: with its exit code, which a fault has not.
-    failure: Mutex<Option<Failure>>,
+    /// Claimed until this is dropped. If it was made for results and there are none, it goes.
+    folder: Folder,
+    /// The files need more of a result than its tables.
+    fits: Fits,
 }
 
+/// Which results are written: what the workflow says about them.
+#[derive(Debug, Serialize, Deserialize)]
+struct Wanted {
+    job: String,
+    /// Where the time went beside the clustering of that job, in seconds.
+    phases: Vec<(String, f64)>,
+}
+
+impl Wanted {
+    /// The job that the last step of a run reports.
+    fn of(run: &Run) -> Result<Self, Failure> {
+        let output = |step: &str| run.steps.get(step).and_then(|step| step.output());
+        let report: Option<Report> = output("report").and_then(|report| serde_json::from_value(report).ok());
+        let report = report.ok_or_else(|| Failure::new(Kind::NoResult, "the run has made no report"))?;
+        let reading = seconds(run, "read");
+        let rest = (run.elapsed_ms as f64 / 1000.0 - reading).max(0.0);
+        Ok(Self { job: report.job, phases: vec![("reading".to_owned(), reading), (OTHERS.to_owned(), rest)] })
+    }
+}
+
+/// The phase of what is beside the chosen clustering.
+const OTHERS: &str = "other numbers of clusters";
+
 impl Outcome {
-    fn claim(plan: MethodPlan) -> Result<Arc<Self>, Failure> {
+    fn claim(plan: MethodPlan) -> Result<Self, Failure> {
         let folder = Folder::claim(&plan.out, Results::Method(plan.method.about()), None, plan.force, None)?;
-        Ok(Arc::new(Self { plan, folder: Mutex::new(Some(folder)), failure: Mutex::new(None) }))
+        Ok(Self { plan, folder, fits: Fits::default() })
     }
 
-    /// Starts the services that cluster, choose and write.
-    async fn start(self: &Arc<Self>, host: &Host) -> Result<(), Fault> {
+    /// Starts the services that cluster and report.
+    async fn start(&self, host: &Host) -> Result<(), Fault> {
         // Several numbers of clusters side by side.
         let settings = lehr_jobs::Settings {
             concurrency: SIDE_BY_SIDE,
@@ -93,71 +118,81 @@ impl Outcome {
             ..lehr_jobs::Settings::default()
         };
         let setup = Setup { settings: [("/clustering".to_owned(), settings)].into(), ..Setup::default() };
-        let (fits, outcome) = (Fits::default(), self.clone());
-        setup.start_keeping(host, "/clustering", &Cluster, &fits).await?;
-        let writer: Arc<results::Writer> = Arc::new(move |rows, fit, phases| outcome.write(rows, fit, phases));
-        host.start("/results", move || results::Results::new(fits.clone(), writer.clone())).await?;
+        setup.start_keeping(host, "/clustering", &Cluster, &self.fits).await?;
+        host.start("/reports", Reports::default).await?;
         Ok(())
     }
 
-    fn write(&self, rows: &Rows, fit: &Fitted, phases: Vec<(String, f64)>) -> Result<Written, Fault> {
-        let mut folder = self.folder.lock();
-        let folder = folder.as_mut().ok_or_else(|| Fault::new(Code::ServiceStopping, "the demonstration is over"))?;
+    /// Writes the results of a job. The answer is the text to show.
+    fn write(&mut self, datasets: &Reference<Datasets>, wanted: Wanted) -> Result<String, Failure> {
+        let lost = || Failure::new(Kind::NoResult, format!("there is no result of {}", wanted.job));
+        let fit = self.fits.get(&wanted.job).ok_or_else(lost)?;
+        let fit = fit.as_any().downcast_ref::<Fitted>().ok_or_else(lost)?;
+        let table = block_on(fetch(datasets, DATASET)).map_err(|fault| failure(&fault))?;
+        let rows = Rows::new(table.points(DATASET, &Columns::default())?, Frame::Sphere)?;
         let warnings: Vec<String> = rows.warnings().into_iter().chain(fit.warnings.iter().cloned()).collect();
         warnings.iter().for_each(|warning| output::warning(warning));
-        let finished = Finished { plan: &self.plan, data: Data::Rows(rows), fit, warnings, phases };
-        let report = folder.path().join(crate::folder::REPORT).display().to_string();
-        let written = publish(finished, folder, &ProcessGroup::new(None), None);
-        written.map(|text| Written { text, report }).map_err(|failure| {
-            let fault = Fault::new(Code::OperationFailed, failure.message.clone());
-            *self.failure.lock() = Some(failure);
-            fault
-        })
+        let mut phases = wanted.phases;
+        let own: f64 = fit.phases.iter().map(|(_, seconds)| seconds).sum();
+        if let Some((_, seconds)) = phases.iter_mut().find(|(phase, _)| phase == OTHERS) {
+            *seconds = (*seconds - own).max(0.0);
+        }
+        phases.extend(fit.phases.iter().cloned());
+        let finished = Finished { plan: &self.plan, data: Data::Rows(&rows), fit, warnings, phases };
+        publish(finished, &mut self.folder, &ProcessGroup::new(None), None)
     }
 }
+
+fn shown(text: &str) -> Result<(), Failure> {
+    output::result(&format!("{}\n", text.trim_end()))
+}
+
+/// The data set of the workflows.
+const DATASET: &str = "census";
 
 /// All in this process.
 fn census(plan: MethodPlan) -> Result<(), Failure> {
     let is_quiet = plan.quiet;
-    let outcome = Outcome::claim(plan)?;
+    let mut outcome = Outcome::claim(plan)?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
     let started = block_on(async {
-        Setup::default().start_datasets(&host, "/datasets").await?;
+        let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
         host.start("/samples", Samples::default).await?;
-        outcome.start(&host).await
+        outcome.start(&host).await.map(|()| datasets)
     });
-    started.map_err(|fault| failure(&fault))?;
-    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", WORKFLOW));
+    let datasets = started.map_err(|fault| failure(&fault))?;
+    let done = carry_out(&host, &dispatcher, is_quiet, None, Begin::new("census.toml", WORKFLOW))
+        .and_then(|wanted| outcome.write(&datasets, wanted));
     drop(block_on(host.shutdown(GRACE)));
-    // If it was made for results and there are none, it goes.
-    drop(outcome.folder.lock().take());
-    let failure = outcome.failure.lock().take();
-    match (done, failure) {
-        (Err(_), Some(failure)) => Err(failure),
-        (done, _) => done,
-    }
+    shown(&done?)
 }
 
+/// Runs the workflow: which results it has reported.
 fn carry_out(
     host: &Host,
     dispatcher: &Dispatcher,
     is_quiet: bool,
     client: Option<Client>,
     begin: Begin,
-) -> Result<(), Failure> {
+) -> Result<Wanted, Failure> {
     let workflow = Workflow::read(&begin.file, &begin.definition)
         .map_err(|found| Failure::new(Kind::NoResult, found.to_string()))?;
     let started = block_on(host.start(WORKFLOWS, move || Workflows::new(client.clone())));
     let workflows = started.map_err(|fault| failure(&fault))?;
     let name = workflow.name();
-    Session { name, workflows, dispatcher, node: None, again: None, is_json: false, is_quiet }.run(begin)
+    let session = Session { name, workflows, dispatcher, node: None, again: None, is_json: false, is_quiet };
+    let (id, run) = session.carry_out(begin)?;
+    if run.state != RunState::Done {
+        session.end(&id, &run)?;
+    }
+    Wanted::of(&run)
 }
 
 /// The data on one node, the clustering on another, and the run here. The nodes end with this process, for any reason.
 fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let data = Started::new("data")?;
-    let compute = Started::new("compute")?;
+    let mut compute = Started::new("compute")?;
     if !plan.quiet {
         output::note(&format!("the data are at {}, the clustering at {}", data.url, compute.url));
     }
@@ -167,12 +202,15 @@ fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
     let dispatcher = Builder::new().threads(1).start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
     let client = Client::new(None).map_err(|fault| failure(&fault))?;
-    carry_out(&host, &dispatcher, plan.quiet, Some(client), begin)
+    let wanted = carry_out(&host, &dispatcher, plan.quiet, Some(client), begin)?;
+    shown(&compute.written(&wanted)?)
 }
 
 /// A node of this demonstration, as a process.
 struct Started {
     process: Child,
+    /// Its standard output, after its address.
+    told: Option<BufReader<ChildStdout>>,
     url: String,
 }
 
@@ -189,15 +227,32 @@ impl Started {
             .spawn()
             .map_err(|cause| environment(&cause))?;
         let mut url = String::new();
-        if let Some(told) = process.stdout.take() {
-            BufReader::new(told).read_line(&mut url).map_err(|cause| environment(&cause))?;
+        let mut told = process.stdout.take().map(BufReader::new);
+        if let Some(told) = &mut told {
+            told.read_line(&mut url).map_err(|cause| environment(&cause))?;
         }
-        let mut started = Self { process, url: url.trim().to_owned() };
+        let mut started = Self { process, told, url: url.trim().to_owned() };
         if started.url.is_empty() {
             let _ended = started.process.wait();
             return Err(Failure::new(Kind::Environment, format!("the node for {part} has not started")));
         }
         Ok(started)
+    }
+
+    /// Has the node write results, and ends it. The answer is the text to show.
+    fn written(&mut self, wanted: &Wanted) -> Result<String, Failure> {
+        let line = serde_json::to_string(wanted).map_err(|cause| environment(&cause))?;
+        if let Some(mut input) = self.process.stdin.take() {
+            writeln!(input, "{line}").map_err(|cause| environment(&cause))?;
+        }
+        let mut text = String::new();
+        if let Some(told) = &mut self.told {
+            told.read_to_string(&mut text).map_err(|cause| environment(&cause))?;
+        }
+        if text.is_empty() {
+            return Err(Failure::new(Kind::Environment, "the node for compute has written no results"));
+        }
+        Ok(text)
     }
 }
 
@@ -209,27 +264,31 @@ impl Drop for Started {
     }
 }
 
-/// A node, until its input ends.
+/// A node, until its input ends. A line of that says which results it writes.
 fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     // Who started it hears a request to stop, and ends it.
     Interrupt::ignore();
-    let outcome = (part == PartArgument::Compute).then(|| Outcome::claim(plan)).transpose()?;
+    let mut outcome = (part == PartArgument::Compute).then(|| Outcome::claim(plan)).transpose()?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;
     let host = Host::new(dispatcher.handle());
     let started = block_on(async {
-        Setup::default().start_datasets(&host, "/datasets").await?;
+        let datasets = Setup::default().start_datasets(&host, "/datasets").await?;
         match &outcome {
-            Some(outcome) => outcome.start(&host).await,
-            None => host.start("/samples", Samples::default).await.map(drop),
+            Some(outcome) => outcome.start(&host).await?,
+            None => host.start("/samples", Samples::default).await.map(drop)?,
         }
+        Ok::<_, Fault>(datasets)
     });
-    started.map_err(|fault| failure(&fault))?;
+    let datasets = started.map_err(|fault| failure(&fault))?;
     let settings = Settings { address: ([127, 0, 0, 1], 0).into(), ..Settings::new() };
     let node = Node::start(host, settings).map_err(|fault| failure(&fault))?;
     output::result(&format!("http://{}\n", node.address()))?;
     // Whatever ends the input ends the node.
-    let _ended = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+    let input = std::io::read_to_string(std::io::stdin()).unwrap_or_default();
+    let written = match (&mut outcome, serde_json::from_str(&input)) {
+        (Some(outcome), Ok(wanted)) => outcome.write(&datasets, wanted).and_then(|text| shown(&text)),
+        _ => Ok(()),
+    };
     drop(block_on(node.shutdown(GRACE)));
-    drop(outcome.and_then(|outcome| outcome.folder.lock().take()));
-    Ok(())
+    written
 }

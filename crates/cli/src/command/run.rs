@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use lehr_jobs::Setup;
+use lehr_jobs::reports::Reports;
 use lehr_node::Client;
 use lehr_node::manifest::{Manifest, Plan as Placing, Setting, apply};
 use lehr_runtime::{Builder, Dispatcher, Port, block_on};
@@ -95,6 +96,11 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             let reach = client.clone();
             host.reach_by(move |address| reach.link(address));
             kinds(&host, &Setup { keep: folder.map(Path::to_path_buf), data_root, ..Setup::default() });
+            if let Some(folder) = folder {
+                // Nobody can ask this process for a page: files it is.
+                let folder = folder.to_path_buf();
+                host.register(move || Reports::writing(folder.clone()));
+            }
             let made = folder.filter(|folder| !folder.exists());
             if let Some(folder) = folder {
                 std::fs::create_dir_all(folder).map_err(|cause| {
@@ -307,7 +313,10 @@ impl Session<'_> {
     }
 
     /// Prints the outcome.
-    fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// Why the run has none.
+    pub fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
         let json = |value: &Value| format!("{value:#}\n");
         match run.state {
             RunState::Done if self.is_json => {

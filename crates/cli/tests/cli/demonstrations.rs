@@ -23,7 +23,8 @@ fn the_demonstration_prints_what_the_readme_shows() {
         assert!(printed.any(|printed| printed == line), "not printed, or not here: {line}\n{}", demo.stdout);
     }
     assert_eq!(sandbox.list("lehr-out"), CLUSTER_FILES);
-    for step in ["read: begun", "watch: begun", "cluster[0]: begun", "cluster[2]: begun", "choose: begun", "map: begun"]
+    for step in
+        ["read: begun", "watch: begun", "cluster[0]: begun", "cluster[2]: begun", "choose: begun", "report: begun"]
     {
         assert!(demo.stderr.lines().any(|line| line == step), "{step}\n{}", demo.stderr);
     }

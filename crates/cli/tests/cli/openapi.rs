@@ -12,9 +12,10 @@ use super::sandbox::Sandbox;
 use super::services::Served;
 
 /// The kinds that are placed by hand, each with a path.
-const PLACED: [(&str, &str); 9] = [
+const PLACED: [(&str, &str); 10] = [
     ("lehr/records", "/notes"),
     ("lehr/samples", "/samples"),
+    ("lehr/reports", "/reports"),
     ("lehr.distances", "/distances"),
     ("lehr.pairwise", "/pairwise"),
     ("lehr.embedding", "/embedding"),
