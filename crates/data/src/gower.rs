@@ -85,7 +85,15 @@ fn coded(column: &FrameColumn) -> Vec<f64> {
             let (low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
             // Halves, since the range of numbers near the largest is none itself.
             let range = 0.5 * high - 0.5 * low;
-            let share = |value: &f64| if range > 0.0 { (0.5 * value - 0.5 * low) / range } else { value - value };
+            let share = |value: &f64| {
+                if range > 0.0 {
+                    (0.5 * value - 0.5 * low) / range
+                } else if value.is_nan() {
+                    *value
+                } else {
+                    0.0
+                }
+            };
             values.iter().map(share).collect()
         }
         Values::Categories(texts) => {
