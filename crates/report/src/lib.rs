@@ -4,7 +4,8 @@
 //! script is the viewer's (`web/src/report.tsx`): it draws from the data in the page, and makes tables sortable. Rows
 //! are laid out by [`picture`] and packed by [`packed`]; [`scene`], [`heat`] and [`figure`] decide the drawing.
 //!
-//! The picture alone, as SVG or PNG, is a [`drawing`]: a [`chart`] lays it out, for files that need no viewer.
+//! The picture alone, as SVG or PNG, is a [`Drawing`]: a chart lays it out, for files that
+//! need no viewer.
 //!
 //! A page is made of the data and the result ([`lehr_methods::Fit`]), and of the facts in [`Run`] about how the run
 //! came about. The page does not depend on the process that ran the method.
