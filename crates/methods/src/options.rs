@@ -446,8 +446,8 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "How wide it is, 0.1 to 10 [default: 1]",
-                "How many there are, at least 1 [default: by BIC]",
+                "Its width, 0.1 to 10 [default: 1]",
+                "The number of them, at least 1 [default: by BIC]",
                 "Their form [default: full]",
                 "A form or none",
                 "Say more"
