@@ -460,9 +460,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         Raises
         ------
         ValueError
-            If an item has no more than ``n_components`` known dissimilarities, or the map has not more items than that.
+            If an item has at most ``n_components`` known dissimilarities, or the map has no more items than that.
 
-        If an item has at most ``n_components`` known dissimilarities, or the map has no more items than that.
+        Examples
         --------
         >>> import lehr
         >>> square = [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]

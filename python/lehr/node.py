@@ -175,12 +175,12 @@ class Node(_Client):
     def submit(self, path: str, operation: str, body: Any = None, *, key: str | None = None) -> Any:
         """Call any operation of a service.
 
-        The path of the service.
+        Parameters
         ----------
         path : str
-            The name of the operation in the contract.
+            The path of the service.
         operation : str
-            Its name in the contract.
+            The name of the operation in the contract.
         body : Any, default=None
             The same as for :meth:`query`.
         key : str or None, default=None

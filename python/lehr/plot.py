@@ -250,10 +250,10 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     -------
     matplotlib.axes.Axes
 
-    If their number differs from the fitted items'.
+    Raises
     ------
     ValueError
-        If they are not those of as many items as were fitted.
+        If their number differs from that of the fitted items.
 
     Examples
     --------

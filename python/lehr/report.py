@@ -48,9 +48,9 @@ class Report:
     OSError
         If there is no page.
     ValueError
-        If the file is no page of the command's.
+        If the file is no page of the command.
 
-    If the file is no page of the command.
+    Examples
     --------
     >>> import pathlib, tempfile, lehr
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -86,10 +86,10 @@ class Report:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file, whole or not at all. It needs no other file, so you can send it to other people.
 
-        An existing file is replaced.
+        Parameters
         ----------
         path : path-like
-            A file there before is replaced.
+            An existing file is replaced.
 
         Raises
         ------

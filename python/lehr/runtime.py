@@ -184,10 +184,10 @@ class Port(Generic[T]):
         item : object
             Anything.
 
-        An awaitable.
+        Returns
         -------
         waiting : Waiting
-            To be awaited.
+            An awaitable.
 
         Examples
         --------

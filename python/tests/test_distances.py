@@ -90,7 +90,7 @@ def test_options_of_sequences_go_with_sequences_only():
 
 
 def test_words_and_ranges_are_those_of_the_declaration():
-    with pytest.raises(ValueError, match="'metric' parameter must be identity, identity-without-gaps, .*, correlation. Got euclid instead"):
+    with pytest.raises(ValueError, match="'metric' parameter must be identity, identity-without-gaps, .*, gower. Got euclid instead"):
         lehr.pairwise_distances([[0.0], [1.0]], "euclid")
     with pytest.raises(ValueError, match="'overlap' parameter must be 0 to 1. Got 2 instead"):
         lehr.pairwise_distances(["ACGT", "ACGA"], overlap=2.0)
