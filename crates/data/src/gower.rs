@@ -18,7 +18,7 @@ use crate::left_out::LeftOut;
 /// except the column `id`; others are in [`Incomplete::left_out`].
 ///
 /// # Errors
-/// - [`Error::NoSuchColumns`] if the table has no column of such a name. Columns are also found by their number, from 0.
+/// - [`Error::NoSuchColumns`] if the table has no column of such a name. A number, from 0, finds a column too.
 /// - [`Error::Format`] if no column is left to compare by.
 ///
 /// # Example

@@ -349,7 +349,7 @@ impl Sparse {
         self
     }
 
-    /// How many columns [`without_unused`](Self::without_unused) left out.
+    /// The number of columns that [`without_unused`](Self::without_unused) left out.
     pub fn unused(&self) -> usize {
         self.kept.as_ref().map_or(0, |(kept, of)| of - kept.len())
     }

@@ -1,8 +1,8 @@
-//! Reports: the results of finished jobs under names that stay, as the last step of a workflow. And the choice of one
-//! among several clusterings.
+//! Reports keep the results of finished jobs under names, as the last step of a workflow. The service also chooses one
+//! of several clusterings.
 //!
-//! A job of any method has made its tables, its page and its result in words already; a report says where they are. So a
-//! report costs nothing, and its service has the data sets of the jobs as partner.
+//! Each job has already made its tables, its page and its result in words. A report names their data sets, so it costs
+//! nothing. The service has the data sets of the jobs as its partner.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -180,14 +180,14 @@ pub struct Remove {
 pub struct Reports {
     document: ReportState,
     folder: Option<PathBuf>,
-    /// Where it stands.
+    /// The path of the service.
     path: String,
     datasets: Option<Reference<Datasets>>,
 }
 
 impl Reports {
-    /// One that writes page and tables as files too, for where nobody can ask for them over HTTP. They stand below this
-    /// folder, in one named after the path of the service, and there in one named after the report.
+    /// A service that also writes page and tables as files, for a process that no client can reach over HTTP. It writes
+    /// them to `FOLDER/SERVICE/REPORT`, where `SERVICE` is its path.
     pub fn writing(folder: PathBuf) -> Self {
         Self { folder: Some(folder), ..Self::default() }
     }
@@ -261,7 +261,8 @@ impl Concurrent<Choose> for Reports {
     }
 }
 
-/// Over how wide a range of temperatures each number of clusters lasted, in ln T, until the largest number was there. A number may come again; then it lasted for all of its ranges together.
+/// The range of temperatures over which each number of clusters lasted, in ln T, until the largest number appeared. If a
+/// number appears again, its ranges are added.
 fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     let most = cooling.iter().map(|step| step.0).max();
     let mut lasted = BTreeMap::new();
@@ -271,8 +272,8 @@ fn lasted(cooling: &[(u64, f64)]) -> BTreeMap<u64, f64> {
     lasted
 }
 
-/// The clustering whose number of clusters lasted over the widest range of temperatures, the smallest of equals, among those
-/// that were asked for.
+/// The clustering whose number of clusters lasted over the widest range of temperatures. Of equal ranges, the smallest
+/// number is chosen.
 fn longest(lasted: &BTreeMap<u64, f64>, mut found: Vec<(u64, Record)>) -> Option<Chosen> {
     let mut chosen: Option<Chosen> = None;
     found.sort_by(|one, other| (one.0, &one.1.output).cmp(&(other.0, &other.1.output)));
@@ -293,7 +294,7 @@ fn check_done(job: &Record) -> Result<(), Fault> {
     Err(Fault::new(Code::InvalidValue, reason))
 }
 
-/// A name that may be the name of a folder, on any system.
+/// Refuses a name that cannot be the name of a folder on every system.
 fn check_name(name: &str) -> Result<(), Fault> {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     if (1..=100).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter) {
@@ -346,7 +347,7 @@ impl Exclusive<Make> for Reports {
     }
 }
 
-/// The result of a method that has no words for it.
+/// The result in figures, for a method that has no words for it.
 fn figures(job: &Record) -> String {
     let figures: Vec<String> = job.figures.iter().map(|(name, value)| format!("{name} {value}")).collect();
     format!("{}: {}", job.output, figures.join(", "))
@@ -357,7 +358,7 @@ fn first(table: &Table, column: &str) -> Option<String> {
     table.texts(column)?.into_iter().next()
 }
 
-/// Writes the files of a report in place of those that are there. The folder appears with all of them.
+/// Replaces the files of a report. The folder appears only when all of them are written.
 fn write(folder: &Path, files: &[(String, String)]) -> std::io::Result<()> {
     let below = folder.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(below)?;

@@ -100,7 +100,7 @@ impl Wanted {
     }
 }
 
-/// The phase of what is beside the chosen clustering.
+/// The name of the phase in which the other clusterings ran.
 const OTHERS: &str = "other numbers of clusters";
 
 impl Outcome {
@@ -168,7 +168,7 @@ fn census(plan: MethodPlan) -> Result<(), Failure> {
     shown(&done?)
 }
 
-/// Runs the workflow: which results it has reported.
+/// Runs the workflow, and returns the results that it reported.
 fn carry_out(
     host: &Host,
     dispatcher: &Dispatcher,
