@@ -108,6 +108,8 @@ pub struct NumberForm {
     pub is_percent: bool,
     /// Whether K, M and the like follow some of them: $56.7M is 56,700,000.
     pub has_powers: bool,
+    /// Whether values may have any currency, per cent or neither, since they are to be numbers whatever they are of.
+    pub is_mixed: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
 }
@@ -120,6 +122,7 @@ impl Default for NumberForm {
             currency: None,
             is_percent: false,
             has_powers: false,
+            is_mixed: false,
             is_ambiguous: false,
         }
     }
@@ -145,6 +148,9 @@ impl fmt::Display for ReadAs {
                 }
                 if form.has_powers {
                     write!(f, ", K and M")?;
+                }
+                if form.is_mixed {
+                    write!(f, ", of any currency or per cent")?;
                 }
                 if form.is_ambiguous {
                     write!(f, ", ambiguous")?;

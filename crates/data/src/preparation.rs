@@ -366,7 +366,9 @@ impl Preparation {
                     expected: expected.into(),
                     found,
                 };
-                if value.is_nan() && self.missing == Missing::Fault {
+                // Once a column: a category or a date may have several features.
+                let is_first = at == 0 || columns[at - 1] != *index;
+                if value.is_nan() && is_first && self.missing == Missing::Fault {
                     faults.add_gap_with(|| place("a value", "none".into()));
                 }
                 if let Some(offset) = feature.log_offset

@@ -223,7 +223,8 @@ impl TableOptions {
 }
 
 /// The names of [`TableOptions`].
-const NAMES: [&str; 9] = ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
+const NAMES: [&str; 10] =
+    ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing", "date_parts"];
 
 /// The options of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
@@ -231,7 +232,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
         Takes::Matrix(_) => &[],
         Takes::Stream(_) => &["columns", "weights", "scale"],
         Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => {
-            &["columns", "weights", "id", "scale", "auto", "exclude", "log", "missing"]
+            &["columns", "weights", "id", "scale", "auto", "exclude", "log", "missing", "date_parts"]
         }
         Takes::Rows(_) => &NAMES,
     }

@@ -104,18 +104,18 @@ fn choices_by_hand_go_before_those_by_the_data() {
 
 #[test]
 fn a_column_is_read_as_numbers_or_text_where_that_is_asked_for() {
-    // The codes tell the groups; the class is a number that is none.
+    // The sizes, which begin with zeros, tell the groups; the class is a number that is none.
     let row = |row: usize| format!("{:05},{},{}\n", if row % 2 == 1 { 900 } else { 10 } + row, row % 3, row % 7);
-    let sandbox = Sandbox::with("t.csv", format!("code,class,x\n{}", (0..80).map(row).collect::<String>()));
-    let asked = ["cluster", "t.csv", "--auto", "--as-number", "code", "--as-text", "class", "--out", "o"];
+    let sandbox = Sandbox::with("t.csv", format!("size,class,x\n{}", (0..80).map(row).collect::<String>()));
+    let asked = ["cluster", "t.csv", "--auto", "--as-number", "size", "--as-text", "class", "--out", "o"];
     let run = sandbox.lehr(&asked).succeeded();
-    assert!(run.stderr.contains("code    measure   number"), "{}", run.stderr);
+    assert!(run.stderr.contains("size    measure   number"), "{}", run.stderr);
     assert!(run.stderr.contains("class   category  text"), "{}", run.stderr);
     let labels = sandbox.read("o/labels.csv");
     let found: Vec<&str> = labels.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert!((2..80).all(|row| found[row] == found[row % 2]) && found[0] != found[1], "{labels}");
     // The next table is read in the same way.
-    sandbox.write("next.csv", "code,class,x\n00017,2,3\n00950,1,4\n");
+    sandbox.write("next.csv", "size,class,x\n00017,2,3\n00950,1,4\n");
     let predicted = sandbox.lehr(&["predict", "o", "next.csv"]).succeeded();
     let next: Vec<&str> = predicted.stdout.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
     assert_eq!(next, [found[0], found[1]]);
@@ -132,7 +132,8 @@ fn dates_are_compared_by_weekday_and_month_where_that_is_asked_for() {
     let saturday = |row: usize| ["2024-07-06", "2024-07-13", "2023-07-01", "2022-07-02"][row % 4];
     let row = |row: usize| format!("{},{}\n", if row % 8 < 4 { monday(row) } else { saturday(row) }, row % 5);
     let sandbox = Sandbox::with("t.csv", format!("day,x\n{}", (0..80).map(row).collect::<String>()));
-    let asked = ["--columns", "day", "--date-parts", "weekday,month", "--clusters", "2", "--out", "o"];
+    let asked =
+        ["--columns", "day", "--date-parts", "weekday,month", "--missing=median", "--clusters", "2", "--out", "o"];
     let run = sandbox.lehr(&[&["cluster", "t.csv"][..], &asked].concat()).succeeded();
     assert!(run.stderr.contains("day of the week, month"), "{}", run.stderr);
     let labels = sandbox.read("o/labels.csv");

@@ -258,6 +258,7 @@ impl Survey {
             currency: self.currencies.first().map(|sign| (*sign).to_owned()),
             is_percent: self.percents > self.plain,
             has_powers: self.powers > 0,
+            is_mixed: false,
             is_ambiguous: false,
         };
         // Codes have no misfits and are no numbers all the same.
@@ -520,12 +521,15 @@ fn one(
     if survey.written == 0 && mark == Mark::Point && !is_ambiguous {
         return ReadAs::Number;
     }
+    // Reached only if that was asked for.
+    let is_mixed = survey.currencies.len() > 1 || survey.percents > 0 && survey.plain > 0;
     ReadAs::WrittenNumber(NumberForm {
         decimal: mark.character(),
         thousands: reading.thousands,
-        currency: survey.currencies.first().map(|sign| (*sign).to_owned()),
-        is_percent: survey.percents > 0,
+        currency: survey.currencies.first().filter(|_| !is_mixed).map(|sign| (*sign).to_owned()),
+        is_percent: survey.percents > 0 && !is_mixed,
         has_powers: survey.powers > 0,
+        is_mixed,
         is_ambiguous,
     })
 }
