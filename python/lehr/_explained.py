@@ -118,7 +118,7 @@ class OutliersMixin(ExplainedMixin):
         >>> import lehr
         >>> X = [[float(row % 7), float(row % 5)] for row in range(70)] + [[3.0, 50.0]]
         >>> lehr.KMeans(1).fit(X).outliers(X)
-        1 of 71 rows is far out for its cluster (in an ordinary one: farther than ...)
+        1 of 71 rows is far out for its cluster (from the centre of a typical one: more than ...)
         row 70: 47.3 from cluster 0, score ..., by x1 (100 %)
         """
         check_is_fitted(self)
