@@ -101,11 +101,12 @@ class OutliersMixin(ExplainedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, as for ``predict``.
+            Rows, as for ``predict``. If the model was fitted to a frame, such as of ``TablePreparation().set_output(transform="pandas")``, the result names
+            its columns; else they are ``x0``, ``x1`` and so on.
         labels : array-like of shape (n_samples,), default=None
             The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 do not count for the usual distance.
+            The weights that you gave to ``fit``. Rows of weight 0 do not count for the usual distance.
 
         Returns
         -------
