@@ -74,8 +74,8 @@ impl Alphabet {
         }
     }
 
-    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in
-    /// either case, or if at least half are and the others are IUPAC's codes of several nucleotides.
+    /// Guesses the alphabet of texts from their letters, in either case. They are nucleotides if at least nine in ten
+    /// are `ACGTUN`. They are too if at least half are, and the others are IUPAC's codes of several nucleotides.
     ///
     /// # Example
     /// ```

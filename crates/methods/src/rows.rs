@@ -172,7 +172,7 @@ pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTabl
     })
 }
 
-/// What appended columns are called, where a table of results has their name.
+/// Names for appended columns that a table of results does not have yet.
 fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
     let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
     move |name| if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }

@@ -93,9 +93,10 @@ fn levels_from(values: &[f64], dimension: usize, first: usize) -> usize {
     0
 }
 
-/// Moves each row that is at a level of a category to somewhere nearer to this level than to the others, in the simplex
-/// that the levels are the corners of. Equally frequent levels fill it evenly. The simplex grows about its middle until
-/// the mean of the rows that were at a level is there again.
+/// Moves each row that is at a level of a category, in the simplex whose corners are the levels.
+///
+/// The row goes anywhere nearer to its own level than to the others. So equally frequent levels fill the simplex
+/// evenly. The simplex grows about its middle until each level is the mean of its rows again.
 fn spread_levels(values: &mut [f64], dimension: usize, first: usize, levels: usize, seed: u64) {
     let draw = Stream::new(seed, "what a category took");
     let lows: Vec<f64> =
