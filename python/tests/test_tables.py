@@ -442,7 +442,7 @@ def test_another_table_may_have_rows_without_values_and_values_without_logarithm
     other = table.head(6).copy()
     other["visits"] = 4.0
     other.loc[other.index[2], ["revenue", "visits"]] = np.nan
-    with pytest.warns(UserWarning, match="row 3 has no value in any column used, and the features of a typical row"):
+    with pytest.warns(UserWarning, match=r"row 3 has no value in any column used \(counted from 1\), and has the features of a typical row"):
         preparation.transform(other)
     other = table.head(6).copy()
     other["visits"] = 4.0

@@ -142,7 +142,10 @@ impl Table {
         if preparation.missing != Missing::Skip
             && let Some(rows) = named_rows(&prepared.without_values)
         {
-            prepared.notes.push(format!("{rows} no value in any column used, and the features of a typical row"));
+            let verb = if prepared.without_values.len() == 1 { "has" } else { "have" };
+            prepared.notes.push(format!(
+                "{rows} no value in any column used (counted from 1), and {verb} the features of a typical row"
+            ));
         }
         let found = PyDict::new(py);
         found.set_item("features", arrays::table(py, prepared.features, preparation.features.len())?)?;
