@@ -130,7 +130,9 @@ pub fn data_frame_of(name: &str, columns: Vec<InputColumn>, form: &TableForm) ->
 /// Reads a source that can be opened more than once: text that turns out not to be UTF-8 is read again.
 pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
-        Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
+        Err(Error::Encoding { line, found, .. })
+            if form.encoding.is_none() && !found.contains("zero byte") && !found.contains("UTF-32") =>
+        {
             (line, found)
         }
         other => return other,
@@ -241,6 +243,9 @@ impl Framed {
 }
 
 fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> {
+    if let (None, Some(found)) = (form.encoding, decode::utf32(source.peek(HEAD_BYTES))) {
+        return Err(Error::Encoding { name: source.name().into(), line: 1, byte: 0, found: found.into() });
+    }
     let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
     let encoding = form.encoding.or(seen).unwrap_or_default();
     if encoding != Encoding::Utf8 {

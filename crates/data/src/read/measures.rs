@@ -130,6 +130,9 @@ const SAMPLE_BYTES: usize = 1 << 16;
 /// skipped.
 pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
     let form = asked(selection);
+    if let (None, Some(found)) = (form.encoding, decode::utf32(source.peek(SAMPLE_BYTES))) {
+        return Err(Error::Encoding { name: source.name().into(), line: 1, byte: 0, found: found.into() });
+    }
     let mut encoding = form.encoding.or_else(|| decode::seen(source.peek(SAMPLE_BYTES))).unwrap_or_default();
     let head = source.peek(SAMPLE_BYTES);
     if form.encoding.is_none()

@@ -3,7 +3,7 @@
 use lehr_data::read::classes::classes_from;
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
-use lehr_data::read::{Selection, Table, incomplete_from, matrix_market, points_from, svmlight, table_from};
+use lehr_data::read::{Selection, Table, TableForm, data_frame_from, incomplete_from, matrix_market, points_from, svmlight, table_from};
 
 use crate::gzip;
 
@@ -90,6 +90,23 @@ fn lines_are_counted_by_their_own_ends_and_encodings_are_told_by_every_reader() 
         [fps(&utf16("#FPS1\n")), sequences(&utf16(">a\nAC\n")), sparse(&utf16("1 1:2\n")), matrix(&utf16("%%\n"))]
     {
         assert!(said.ends_with(words), "{said}");
+    }
+    let table = |bytes: &[u8]| data_frame_from(bytes, "t", &TableForm::default()).unwrap_err().to_string();
+    for order in [u32::to_le_bytes, u32::to_be_bytes] {
+        let utf32 = |text: &str| text.chars().flat_map(|letter| order(u32::from(letter))).collect::<Vec<u8>>();
+        for (text, read) in [
+            ("x,y\n1,2\n", &points as &dyn Fn(&[u8]) -> String),
+            ("x,y\n1,2\n", &table),
+            ("#FPS1\n", &fps),
+            (">a\nAC\n", &sequences),
+            ("1 1:2\n", &sparse),
+            ("%%\n", &matrix),
+        ] {
+            for mark in ["", "\u{feff}"] {
+                let said = read(&utf32(&format!("{mark}{text}")));
+                assert!(said.contains("expected UTF-8, found ") && said.contains("UTF-32") && !said.contains("UTF-16"), "{said}");
+            }
+        }
     }
     assert!(
         fps(b"0f\ta\xe9\n").contains("line 1, byte 4 of the text: expected UTF-8, found the byte E9 ('é' in Latin-1)")
