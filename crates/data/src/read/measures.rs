@@ -298,9 +298,10 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
                 continue;
             }
             let text = framed.text(row, *column);
-            let is_missing = framed.is_gap(row, *column);
-            let (place, column) = at(row, *column);
-            let fault = || Fault { place, column, expected: "a finite number".into(), found: shown(text) };
+            let (is_missing, index) = (framed.is_gap(row, *column), *column);
+            let (place, column) = at(row, index);
+            let found = || shown(text) + &unlike(framed, index, text);
+            let fault = || Fault { place, column, expected: "a finite number".into(), found: found() };
             match (is_missing, has_gaps) {
                 (true, true) => {}
                 (true, false) => faults.add_gap_with(fault),
@@ -377,6 +378,15 @@ fn left(framed: &Framed, column: usize) -> LeftOut {
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
+}
+
+/// How a column is written, if a field is a number and only its form is another: `2` among numbers such as `1%`.
+fn unlike(framed: &Framed, column: usize, field: &str) -> String {
+    let is_number = field.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    match framed.form_of(column).map(ReadAs::WrittenNumber) {
+        Some(form) if is_number => format!(", unlike the other rows ({form})"),
+        _ => String::new(),
+    }
 }
 
 impl Measures {
