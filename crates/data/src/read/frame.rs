@@ -13,6 +13,7 @@ use super::json::{self, Objects};
 use super::layout::{self, Laid};
 #[cfg(feature = "parquet")]
 use super::parquet;
+use super::rounded::Rounded;
 use super::records::{Quoting, Record, Records, detect_delimiter};
 #[cfg(feature = "sheets")]
 use super::sheet::{self, Cells};
@@ -47,7 +48,7 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
-    Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
+    Ok(framed(&|| Source::open(path), form)?.sound()?.told())
 }
 
 /// Like [`data_frame`], from a reader; messages call it `name`.
@@ -68,7 +69,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     let mut reader = reader;
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
-    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
+    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.told())
 }
 
 /// A column in your form.
@@ -179,6 +180,19 @@ impl Framed {
     pub(super) fn sound(self) -> Result<Self, Error> {
         self.faults.clone().or(())?;
         Ok(self)
+    }
+
+    /// The frame, with notes on numbers that were rounded.
+    fn told(self) -> DataFrame {
+        let mut rounded = Rounded::default();
+        let is_number = |column: &FrameColumn| matches!(column.values, Values::Numbers(_));
+        let columns = self.frame.columns();
+        for (place, _) in columns.iter().enumerate().filter(|(_, column)| is_number(column)) {
+            (0..self.rows.len()).for_each(|row| rounded.look(place, self.text(row, place)));
+        }
+        let notes = rounded.notes(|column| Some(columns[column].name.as_str()));
+        let notes = self.frame.notes().iter().cloned().chain(notes).collect();
+        self.frame.with_notes(notes)
     }
 
     /// Whether it comes from a file whose columns have types, and has no text of its fields.

@@ -13,6 +13,7 @@ use lehr_spill::{Builder, Spill};
 use super::decode::{self, Census};
 use super::frame::{Framed, framed, quoting_of};
 use super::records::Quoting;
+use super::rounded::Rounded;
 use super::source::Source;
 use super::{Encoding, SelectedColumns, Selection, TableForm, csv, slip};
 use crate::error::{Class, Column, Error, Fault, Place, quoted};
@@ -290,14 +291,15 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     let mut values =
         Builder::new(spill, frame.rows().saturating_mul(columns.len())).map_err(|error| Error::kept(name, error))?;
     let mut fields = vec![0.0; columns.len()];
-    let mut given = Vec::new();
+    let (mut given, mut rounded) = (Vec::new(), Rounded::default());
     for row in 0..frame.rows() {
         for ((field, numbers), column) in fields.iter_mut().zip(&read).zip(&columns) {
             *field = numbers[row].unwrap_or(f64::NAN);
+            let text = framed.text(row, *column);
             if numbers[row].is_some() {
+                rounded.look(*column, text);
                 continue;
             }
-            let text = framed.text(row, *column);
             let (is_missing, index) = (framed.is_gap(row, *column), *column);
             let (place, column) = at(row, index);
             let found = || shown(text) + &unlike(framed, index, text);
@@ -338,6 +340,7 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
             notes.push(format!("{name:?} is read as {read_as}"));
         }
     }
+    notes.extend(rounded.notes(|column| Some(names[column].as_str())));
     Ok(Measures {
         name: name.to_owned(),
         columns: columns.iter().map(|column| names[*column].clone()).collect(),
