@@ -269,10 +269,9 @@ pub(crate) fn spans(headers: &HeaderMap, is_recorded: bool) -> (Option<TracePare
     // A trace that cannot be read is none: tracing must not break what it traces.
     let text = headers.get("traceparent").and_then(|value| value.to_str().ok());
     let parent = text.and_then(|text| text.parse::<TraceParent>().ok());
-    let span = random();
     let own = match parent {
-        Some(parent) => Some(TraceParent { span, ..parent }),
-        None => is_recorded.then(|| TraceParent { trace: random_trace(), span, flags: 1 }),
+        Some(parent) => Some(TraceParent { span: random(), ..parent }),
+        None => is_recorded.then(|| TraceParent { trace: random_trace(), span: random(), flags: 1 }),
     };
     (own, parent)
 }
