@@ -193,12 +193,7 @@ impl Client {
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
         let thread = TokioThread::start("lehr-client").map_err(scarce)?;
-        let shared = Shared {
-            nodes: Mutex::default(),
-            token,
-            trust: Arc::new(Trusting::new(trust)),
-            thread,
-        };
+        let shared = Shared { nodes: Mutex::default(), token, trust: Arc::new(Trusting::new(trust)), thread };
         Ok(Self { shared: Arc::new(shared) })
     }
 

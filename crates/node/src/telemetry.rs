@@ -124,7 +124,9 @@ impl Telemetry {
     /// See [`Telemetry`].
     pub fn new(address: &str, trust: Option<Trust>, log: Option<Log>) -> Result<Self, Fault> {
         let refuse = || {
-            let reason = format!("expected the address of a collector, such as http://127.0.0.1:4318/v1/traces, found {address:?}");
+            let reason = format!(
+                "expected the address of a collector, such as http://127.0.0.1:4318/v1/traces, found {address:?}"
+            );
             Fault::new(Code::InvalidValue, reason)
         };
         let uri: Uri = address.parse().map_err(|_| refuse())?;
@@ -170,7 +172,8 @@ impl Telemetry {
     fn span(&self, served: &Served<'_>) -> SpanData {
         let Served { request, span, parent, began, took, route, contract, client, scheme, status, fault } = served;
         let method = request.method().as_str();
-        let is_known = matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH" | "TRACE" | "CONNECT");
+        let is_known =
+            matches!(method, "GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH" | "TRACE" | "CONNECT");
         let mut attributes = vec![
             KeyValue::new("http.request.method", if is_known { method.to_owned() } else { "_OTHER".to_owned() }),
             KeyValue::new("url.path", request.uri().path().to_owned()),
@@ -303,7 +306,11 @@ struct Sending {
 }
 
 impl Sending {
-    async fn run(mut self, mut queue: mpsc::Receiver<SpanData>, mut asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>) {
+    async fn run(
+        mut self,
+        mut queue: mpsc::Receiver<SpanData>,
+        mut asked: mpsc::UnboundedReceiver<oneshot::Sender<()>>,
+    ) {
         let mut batch = Vec::new();
         loop {
             let mut asks = None;
@@ -324,7 +331,10 @@ impl Sending {
                 }
             }
             loop {
-                while asks.is_some() && batch.len() < BATCH && let Ok(span) = queue.try_recv() {
+                while asks.is_some()
+                    && batch.len() < BATCH
+                    && let Ok(span) = queue.try_recv()
+                {
                     batch.push(span);
                 }
                 if batch.is_empty() {
@@ -362,7 +372,9 @@ impl Sending {
                 self.counts.failed.add(count);
                 // Said once, not for each batch.
                 if !self.is_failing {
-                    tell(log, Level::Warn, || format!("spans are lost, since the collector does not take them: {error}"));
+                    tell(log, Level::Warn, || {
+                        format!("spans are lost, since the collector does not take them: {error}")
+                    });
                 }
             }
         }

@@ -109,7 +109,8 @@ fn answer(mut stream: TcpStream, manner: Manner, to: &Received) {
     };
     let body = ExportTraceServiceResponse { partial_success }.encode_to_vec();
     let length = body.len();
-    let head = format!("HTTP/1.1 {status} x\r\ncontent-type: application/x-protobuf\r\ncontent-length: {length}\r\n\r\n");
+    let head =
+        format!("HTTP/1.1 {status} x\r\ncontent-type: application/x-protobuf\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all(&[head.as_bytes(), &body].concat()).unwrap();
 }
 
@@ -160,7 +161,10 @@ fn each_request_is_a_span_with_the_ids_of_its_line_in_the_log() {
     let logged = lines.lock();
     assert_eq!(logged.len(), 6);
     for (span, line) in spans.iter().zip(&*logged) {
-        assert_eq!((line["trace_id"].as_str(), line["span_id"].as_str()), (Some(&*hex(&span.trace_id)), Some(&*hex(&span.span_id))));
+        assert_eq!(
+            (line["trace_id"].as_str(), line["span_id"].as_str()),
+            (Some(&*hex(&span.trace_id)), Some(&*hex(&span.span_id)))
+        );
     }
     let of_sum = &spans[1];
     assert_eq!(hex(&of_sum.trace_id), "0af7651916cd43dd8448eb211c80319c");
@@ -262,7 +266,10 @@ fn without_a_collector_requests_are_answered_and_the_loss_is_counted_and_logged_
     });
     let lines = lines.lock();
     assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(lines[0]["event"] == "telemetry" && lines[0]["reason"].as_str().unwrap().contains("spans are lost"), "{lines:?}");
+    assert!(
+        lines[0]["event"] == "telemetry" && lines[0]["reason"].as_str().unwrap().contains("spans are lost"),
+        "{lines:?}"
+    );
 }
 
 #[test]

@@ -269,8 +269,19 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
         media_type,
         bytes,
     }));
-    let settings =
-        Settings { address, policy, origins, proxies, is_insecure, limits, tls, log, telemetry, viewer, ..Settings::new() };
+    let settings = Settings {
+        address,
+        policy,
+        origins,
+        proxies,
+        is_insecure,
+        limits,
+        tls,
+        log,
+        telemetry,
+        viewer,
+        ..Settings::new()
+    };
     settings.check().map_err(|fault| refused(&fault))?;
     if let Some(policy) = &settings.policy {
         warn_of(policy);
@@ -291,7 +302,8 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
 fn telemetry(address: Option<&str>, log: &Log) -> Result<Option<Telemetry>, Failure> {
     let variable = |name: &str| std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty());
     let of_traces = |name: &str| {
-        variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}")).or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{name}")))
+        variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))
+            .or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{name}")))
     };
     let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
         || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
@@ -306,7 +318,9 @@ fn telemetry(address: Option<&str>, log: &Log) -> Result<Option<Telemetry>, Fail
     };
     let Some(endpoint) = endpoint else { return Ok(None) };
     if let Some(protocol) = of_traces("PROTOCOL").filter(|protocol| protocol != "http/protobuf") {
-        output::warning(&format!("telemetry: OTEL_EXPORTER_OTLP_PROTOCOL is {protocol}, and this node speaks http/protobuf"));
+        output::warning(&format!(
+            "telemetry: OTEL_EXPORTER_OTLP_PROTOCOL is {protocol}, and this node speaks http/protobuf"
+        ));
     }
     let file = |name: &str| of_traces(name).map(PathBuf::from);
     let (authority, identity) = (file("CERTIFICATE"), file("CLIENT_CERTIFICATE").zip(file("CLIENT_KEY")));

@@ -47,9 +47,8 @@ pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
         return Some("00 00 FE FF, the byte order mark of UTF-32");
     }
     let letters = head.as_chunks::<4>().0;
-    let is_ascii = |at: usize| {
-        letters.iter().all(|four| four[at] != 0 && (0..4).all(|place| place == at || four[place] == 0))
-    };
+    let is_ascii =
+        |at: usize| letters.iter().all(|four| four[at] != 0 && (0..4).all(|place| place == at || four[place] == 0));
     (letters.len() > 1 && (is_ascii(0) || is_ascii(3))).then_some("three zero bytes of four, as UTF-32 has")
 }
 

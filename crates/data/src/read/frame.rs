@@ -13,8 +13,8 @@ use super::json::{self, Objects};
 use super::layout::{self, Laid};
 #[cfg(feature = "parquet")]
 use super::parquet;
-use super::rounded::Rounded;
 use super::records::{Quoting, Record, Records, detect_delimiter};
+use super::rounded::Rounded;
 #[cfg(feature = "sheets")]
 use super::sheet::{self, Cells};
 use super::source::{HEAD_BYTES, Source, stopped};

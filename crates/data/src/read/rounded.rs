@@ -61,7 +61,9 @@ mod tests {
     #[test]
     fn only_whole_numbers_that_become_others_are_told() {
         let mut rounded = Rounded::default();
-        for exact in ["9007199254740992", "9007199254740994", "1e300", "9007199254740993.5", "-12", "10000000000000000000000"] {
+        for exact in
+            ["9007199254740992", "9007199254740994", "1e300", "9007199254740993.5", "-12", "10000000000000000000000"]
+        {
             rounded.look(0, exact);
         }
         assert_eq!(rounded.notes(|_| Some("x")), Vec::<String>::new());

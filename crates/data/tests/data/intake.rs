@@ -3,7 +3,9 @@
 use lehr_data::read::classes::classes_from;
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
-use lehr_data::read::{Selection, Table, TableForm, data_frame_from, incomplete_from, matrix_market, points_from, svmlight, table_from};
+use lehr_data::read::{
+    Selection, Table, TableForm, data_frame_from, incomplete_from, matrix_market, points_from, svmlight, table_from,
+};
 
 use crate::gzip;
 
@@ -104,7 +106,10 @@ fn lines_are_counted_by_their_own_ends_and_encodings_are_told_by_every_reader() 
         ] {
             for mark in ["", "\u{feff}"] {
                 let said = read(&utf32(&format!("{mark}{text}")));
-                assert!(said.contains("expected UTF-8, found ") && said.contains("UTF-32") && !said.contains("UTF-16"), "{said}");
+                assert!(
+                    said.contains("expected UTF-8, found ") && said.contains("UTF-32") && !said.contains("UTF-16"),
+                    "{said}"
+                );
             }
         }
     }
@@ -130,7 +135,9 @@ fn a_gzip_file_that_is_cut_damaged_or_nested_is_told_by_every_reader() {
 #[test]
 fn whole_numbers_that_are_rounded_are_told_by_every_reader() {
     let told = |number: &str, of: &str| {
-        vec![format!("{of} has whole numbers that are rounded to 53 bits, such as {number}: for names of rows, use --id")]
+        vec![format!(
+            "{of} has whole numbers that are rounded to 53 bits, such as {number}: for names of rows, use --id"
+        )]
     };
     let text = "n,x\n9007199254740992,1\n9007199254740993,2\n-9007199254740995,3\n";
     let json = r#"[{"n": 9007199254740992, "x": 1}, {"n": 9007199254740993, "x": 2}]"#;

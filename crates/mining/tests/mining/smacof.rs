@@ -448,7 +448,10 @@ fn what_cannot_be_meant_is_named() {
 fn numbers_whose_squares_are_beyond_all_numbers_have_their_stress_or_a_warning() {
     let run_at = |unit: f64, weighting: Weighting| {
         let equal = matrix(4, |_, _| unit);
-        run(&equal, &Parameters { start: Start::Random, starts: 1, tolerance: 1e-12, weighting, ..Parameters::default() })
+        run(
+            &equal,
+            &Parameters { start: Start::Random, starts: 1, tolerance: 1e-12, weighting, ..Parameters::default() },
+        )
     };
     for weighting in [Weighting::Equal, Weighting::Sammon, Weighting::InverseSquare] {
         let usual = run_at(1.0, weighting);
