@@ -65,8 +65,8 @@ impl Route {
 }
 
 impl Route {
-    /// What requests of the same kind have in common: the path of a page, or of a service with the name of an operation
-    /// that it has. What a client makes up is in none, so that there are as many patterns as there is to be asked for.
+    /// The common name of requests of a kind: the path of a page, or of a service and an operation that it has. Names
+    /// that a client makes up are in none, so there is a bounded number of patterns.
     pub(crate) fn pattern(&self, path: &str, endpoint: Option<&Endpoint>) -> Option<String> {
         match self {
             Self::Index

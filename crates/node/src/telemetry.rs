@@ -8,7 +8,7 @@ use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::future::Future;
 use std::hash::{BuildHasher, Hasher};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::time::{Duration, SystemTime};
 
 use http_body_util::{BodyExt, Full, Limited};
@@ -28,7 +28,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanExporter as _, SpanLink
 use prost::Message;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{sleep, timeout};
 
 use crate::client::{Trusting, once};
 use crate::log::{Level, Log};
@@ -78,7 +78,7 @@ struct Shared {
     thread: TokioThread,
 }
 
-/// What became of the spans.
+/// The number of spans by outcome.
 #[derive(Debug, Default)]
 struct Counts {
     taken: Count,
@@ -297,7 +297,7 @@ fn tell(log: Option<&Log>, level: Level, reason: impl FnOnce() -> String) {
     }
 }
 
-/// What sends the spans.
+/// The exporter, on its own thread.
 struct Sending {
     exporter: SpanExporter,
     counts: Arc<Counts>,
@@ -318,15 +318,12 @@ impl Sending {
                 count = queue.recv_many(&mut batch, BATCH) => if count == 0 { return },
                 ask = asked.recv() => asks = ask,
             }
-            let deadline = Instant::now() + DELAY;
+            let mut deadline = pin!(sleep(DELAY));
             while asks.is_none() && batch.len() < BATCH {
                 let room = BATCH - batch.len();
                 tokio::select! {
-                    more = timeout_at(deadline, queue.recv_many(&mut batch, room)) => match more {
-                        Ok(0) => return,
-                        Ok(_) => {}
-                        Err(_) => break,
-                    },
+                    count = queue.recv_many(&mut batch, room) => if count == 0 { return },
+                    () = &mut deadline => break,
                     ask = asked.recv() => asks = ask,
                 }
             }

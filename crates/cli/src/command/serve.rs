@@ -1,7 +1,7 @@
 //! `lehr serve`: a node of services.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use lehr_demos::samples::Samples;
@@ -9,7 +9,7 @@ use lehr_jobs::Setup;
 use lehr_node::manifest::{Apply, MANIFEST, Manifest, ManifestText, Manifests};
 use lehr_node::{
     CONSTRUCTOR, Client, Constructor, Create, INSPECTOR, Inspector, Joining, LOG, Limits, Log, Logging, NODES, Node,
-    Origins, Policy, Rate, Records, Settings, Telemetry, Tls, Trust, Viewer, ViewerFile,
+    Origins, Policy, Rate, Records, Settings, Tls, Trust, Viewer, ViewerFile,
 };
 use lehr_runtime::{Builder, Idle, block_on};
 use lehr_services::{Code, Fault, Host, Placement};
@@ -18,7 +18,8 @@ use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{bad_file, failure, token, token_or};
+use crate::command::ask::{bad_file, failure, refused, token, token_or};
+use crate::command::telemetry;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
@@ -228,15 +229,6 @@ fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failur
     }
 }
 
-/// Invalid settings are the command line's fault; an address that is not available is not.
-fn refused(fault: &Fault) -> Failure {
-    let kind = match fault.code() {
-        Code::PermissionDenied | Code::InvalidValue => Kind::Usage,
-        _ => Kind::Environment,
-    };
-    Failure::new(kind, fault.reason())
-}
-
 fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let policy = arguments.policy.as_deref().map(policy).transpose()?;
     let rate = arguments.rate.map(|per_second| Rate { per_second, burst: per_second.ceil().max(1.0) as u32 });
@@ -262,7 +254,7 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
         _ => None,
     };
     let log = Log::new(&arguments.log, output::log).map_err(|fault| refused(&fault))?;
-    let telemetry = telemetry(arguments.telemetry.as_deref(), &log)?;
+    let telemetry = telemetry::of(arguments.telemetry.as_deref(), &log)?;
     let log = Some(log);
     let viewer = Viewer::new(lehr_web::FILES.iter().map(|&lehr_web::File { name, media_type, bytes }| ViewerFile {
         name,
@@ -295,49 +287,6 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
         );
     }
     Ok(settings)
-}
-
-/// The collector that the command line names, or else the environment, as OpenTelemetry prescribes: the variables of
-/// traces go before those of all signals. What only the environment says wrong keeps no node from starting.
-fn telemetry(address: Option<&str>, log: &Log) -> Result<Option<Telemetry>, Failure> {
-    let variable = |name: &str| std::env::var_os(name)?.into_string().ok().filter(|value| !value.is_empty());
-    let of_traces = |name: &str| {
-        variable(&format!("OTEL_EXPORTER_OTLP_TRACES_{name}"))
-            .or_else(|| variable(&format!("OTEL_EXPORTER_OTLP_{name}")))
-    };
-    let is_off = variable("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"))
-        || variable("OTEL_TRACES_EXPORTER").is_some_and(|value| value == "none");
-    let below = |base: String| format!("{}/v1/traces", base.trim_end_matches('/').trim_end_matches("/v1/traces"));
-    let (endpoint, is_asked) = match address {
-        Some(address) => (Some(below(address.to_owned())), true),
-        None if is_off => (None, false),
-        None => {
-            let of_all = || variable("OTEL_EXPORTER_OTLP_ENDPOINT").map(below);
-            (variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT").or_else(of_all), false)
-        }
-    };
-    let Some(endpoint) = endpoint else { return Ok(None) };
-    if let Some(protocol) = of_traces("PROTOCOL").filter(|protocol| protocol != "http/protobuf") {
-        output::warning(&format!(
-            "telemetry: OTEL_EXPORTER_OTLP_PROTOCOL is {protocol}, and this node speaks http/protobuf"
-        ));
-    }
-    let file = |name: &str| of_traces(name).map(PathBuf::from);
-    let (authority, identity) = (file("CERTIFICATE"), file("CLIENT_CERTIFICATE").zip(file("CLIENT_KEY")));
-    let made = || {
-        let identity = identity.as_ref().map(|(certificate, key)| (certificate.as_path(), key.as_path()));
-        let is_trusted = authority.is_some() || identity.is_some();
-        let trust = is_trusted.then(|| Trust::from_files(authority.as_deref(), identity)).transpose()?;
-        Telemetry::new(&endpoint, trust, Some(log.clone()))
-    };
-    match made() {
-        Ok(telemetry) => Ok(Some(telemetry)),
-        Err(fault) if is_asked => Err(refused(&fault)),
-        Err(fault) => {
-            output::warning(&format!("the environment asks for telemetry, and there is none: {}", fault.reason()));
-            Ok(None)
-        }
-    }
 }
 
 /// Descriptors that connections leave to files, listeners and connections to other nodes.

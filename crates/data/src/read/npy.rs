@@ -405,7 +405,7 @@ impl Header {
         self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
     }
 
-    /// What is told of its values. All of an array are of one type, so no column is named.
+    /// The notes on its values. All are of one type, so no column is named.
     fn notes(&self) -> Vec<String> {
         self.rounded.get().map(|number| note("the array", number)).into_iter().collect()
     }

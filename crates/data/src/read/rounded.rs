@@ -1,4 +1,4 @@
-//! Whole numbers with more digits than a floating point number has: they are read rounded, and that is told. Most are
+//! Whole numbers with more digits than a floating point number has. Readers round them, and a note says so. Most are
 //! identifiers, of which two may become one.
 
 use std::fmt::Display;
@@ -19,7 +19,7 @@ pub(super) fn is_rounded(number: i128) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Rounded {
     first: Vec<(usize, String)>,
-    /// How many of them are told.
+    /// The number of columns that have their note.
     told: usize,
 }
 
