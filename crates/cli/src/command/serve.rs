@@ -12,7 +12,7 @@ use lehr_node::{
     Origins, Policy, Rate, Records, Settings, Tls, Trust, Viewer, ViewerFile,
 };
 use lehr_runtime::{Builder, Idle, block_on};
-use lehr_services::{Code, Fault, Host, Placement};
+use lehr_services::{Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
