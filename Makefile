@@ -457,7 +457,7 @@ CALLS_PAGE_RECORD := lab/records/2026-11-26/calls.json
 docs/lab/calls.md: $(wildcard lab/report/*.py) $(CALLS_PAGE_RECORD) $(CALLS_PAGE_RECORD:.json=.machine.json) lab/definitions/calls/reasons.json
 	@$(PYTHON) lab/report/calls.py $(CALLS_PAGE_RECORD) > $@
 
-NUMBER_PAGE_RECORD := lab/records/2026-11-26/number.json
+NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@

@@ -101,11 +101,12 @@ class OutliersMixin(ExplainedMixin):
         Parameters
         ----------
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
-            Rows, as for ``predict``.
+            Rows, as for ``predict``. If the model was fitted to a frame, such as of ``TablePreparation().set_output(transform="pandas")``, the result names
+            its columns; else they are ``x0``, ``x1`` and so on.
         labels : array-like of shape (n_samples,), default=None
             The cluster of each row, -1 for no cluster. ``None``: those of ``predict(X)``.
         sample_weight : array-like of shape (n_samples,), default=None
-            Rows of weight 0 do not count for the usual distance.
+            The weights that you gave to ``fit``. Rows of weight 0 do not count for the usual distance.
 
         Returns
         -------
@@ -117,7 +118,7 @@ class OutliersMixin(ExplainedMixin):
         >>> import lehr
         >>> X = [[float(row % 7), float(row % 5)] for row in range(70)] + [[3.0, 50.0]]
         >>> lehr.KMeans(1).fit(X).outliers(X)
-        1 of 71 rows is far out for its cluster (in an ordinary one: farther than ...)
+        1 of 71 rows is far out for its cluster (from the centre of a typical one: more than ...)
         row 70: 47.3 from cluster 0, score ..., by x1 (100 %)
         """
         check_is_fitted(self)

@@ -156,7 +156,9 @@ class SavedMixin(BaseEstimator):
         return {name: plain(getattr(self, parameter)) for name, parameter in parameters.items()}
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the fitted model to a file, whole or not at all.
+        """Write the fitted model to a file that :func:`lehr.load` reads, whole or not at all.
+
+        ``lehr predict`` does not read it: for the command, use ``export`` of estimators that have it.
 
         Parameters
         ----------

@@ -309,7 +309,7 @@ class Outliers(Sequence[Outlier]):
         if not self.rows:
             return f"none of {self.n_samples} rows is far out for its cluster"
         of_rows = f"{len(self)} of {self.n_samples} rows {'is far out for its' if len(self) == 1 else 'are far out for their'} cluster"
-        lines = [f"{of_rows} (in an ordinary one: farther than {self.radius:.3g})"]
+        lines = [f"{of_rows} (from the centre of a typical one: more than {self.radius:.3g})"]
         lines += [
             f"row {outlier.row}: {outlier.distance:.3g} from cluster {outlier.cluster}, score {outlier.score:.3g}, by {_responsible(outlier)}"
             for outlier in self.rows[:_SHOWN]

@@ -26,6 +26,7 @@ __dir__ = listed(__all__)
 _SCALES = ("none", "std", "robust")
 #: Ways to treat missing values, by what the native half calls them.
 _MISSING = {"skip": "skip", "median": "median", "mode": "mode", "nearest": "nearest", "error": "fault"}
+_DATE_PARTS = ("days", "weekday", "month")
 
 
 class TablePreparation(TransformerMixin, SavedMixin):
@@ -34,7 +35,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
     Prepares a table in a pipeline as ``lehr cluster FILE --auto`` does. It uses measures, but no identifiers, texts and constants; skewed columns become
     logarithms; gaps are filled; columns are scaled. ``columns_`` gives the reason for each choice, and a parameter overrides it.
 
-    A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970.
+    A category gets a feature for each of its texts, and counts as much in distances as one numeric column. Dates become days since 1970, or what ``date_parts`` says.
 
     Parameters
     ----------
@@ -53,6 +54,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
         ``'error'``.
     auto : bool, default=True
         Choose logarithms, scale and the treatment of missing values from the data if you don't.
+    date_parts : sequence of {'days', 'weekday', 'month'}, default=('days',)
+        The parts of dates to compare rows by. ``'weekday'`` and ``'month'`` are categories: all Mondays, or all Januaries, are alike.
 
     Attributes
     ----------
@@ -106,6 +109,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         "scale": [one_of(*_SCALES), None],
         "missing": [one_of(*_MISSING), None],
         "auto": ["boolean"],
+        "date_parts": ["array-like", one_of(*_DATE_PARTS)],
     }
     #: How the command reads tables of this kind, of a preparation that it made.
     _form: dict[str, Any] | None = None
@@ -119,6 +123,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         scale: Literal["none", "std", "robust"] | None = None,
         missing: Literal["skip", "median", "mode", "nearest", "error"] | None = None,
         auto: bool = True,
+        date_parts: Literal["days", "weekday", "month"] | Sequence[Literal["days", "weekday", "month"]] = ("days",),
     ) -> None:
         self.columns = columns
         self.exclude = exclude
@@ -126,6 +131,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
         self.scale = scale
         self.missing = missing
         self.auto = auto
+        self.date_parts = date_parts
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -209,6 +215,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
                     raise ValueError(f"The {name!r} parameter has the position {one}, and X has {len(columns.names)} columns.")
             return [one if isinstance(one, str) else columns.names[one] for one in listed]
 
+        parts = [self.date_parts] if isinstance(self.date_parts, str) else self.date_parts
         asked: dict[str, Any] = {
             "columns": None if self.columns is None else names("columns", self.columns),
             "exclude": names("exclude", self.exclude),
@@ -216,6 +223,7 @@ class TablePreparation(TransformerMixin, SavedMixin):
             "scale": self.scale,
             "missing": None if self.missing is None else _MISSING[self.missing],
             "auto": bool(self.auto),
+            "date_parts": [_checks.choice("date_parts", part, _DATE_PARTS) for part in parts],
         }
         frame = columns.frame()
         if len(columns) == 1:

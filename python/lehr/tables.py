@@ -254,6 +254,7 @@ def read_table(
     delimiter: str | None = None,
     header: bool | None = None,
     text: str | Sequence[str] = (),
+    number: str | Sequence[str] = (),
 ) -> Any:
     """Read a table as people have it: exports, spreadsheets, JSON; with currency signs, decimal commas, gaps, dates, titles and totals.
 
@@ -281,7 +282,9 @@ def read_table(
     header : bool, default=None
         Whether the table has a header of column names. ``None``: detected.
     text : str or sequence of str, default=()
-        Columns to read as text, whatever they contain.
+        Columns to read as text, whatever they contain: their numbers become categories.
+    number : str or sequence of str, default=()
+        Columns to read as numbers, even if they look like codes (``00042``), dates or yes and no. A value that is no number is an error.
 
     Returns
     -------
@@ -305,7 +308,7 @@ def read_table(
     >>> lehr.describe_columns(table)["Umsatz"].read_as
     "number, decimal ',', thousands '.', €"
     """
-    form: dict[str, Any] = {"missing": _texts("missing", missing), "text": _texts("text", text)}
+    form: dict[str, Any] = {"missing": _texts("missing", missing), "text": _texts("text", text), "number": _texts("number", number)}
     if decimal is not None:
         form["decimal"] = _checks.choice("decimal", decimal, (".", ","))
     if dates is not None:

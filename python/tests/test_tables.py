@@ -201,6 +201,13 @@ def test_what_is_decided_is_told_and_can_be_overridden():
     assert lehr.read_table(dates, dates="month_first")["d"][0] == pd.Timestamp("2021-03-04")
     assert lehr.read_table(b"a,b\n-999,1\n5,2\n", missing="-999")["a"].isna().tolist() == [True, False]
     assert lehr.read_table(b"a,b\n1,1\n5,2\n", text=["a"])["a"].tolist() == ["1", "5"]
+    codes = b"a,b\n00042,1\n00007,2\n"
+    assert lehr.read_table(codes, number="a")["a"].tolist() == [42.0, 7.0]
+    with pytest.warns(UserWarning, match="begins with a 0"):
+        assert lehr.read_table(codes)["a"].tolist() == ["00042", "00007"]
+    for wrong in ({"text": "c"}, {"number": ["a", "c"]}):
+        with pytest.raises(ValueError, match="no column \"c\""):
+            lehr.read_table(codes, **wrong)
     assert lehr.read_table(b"1,2\n3,4\n", header=False).shape == (2, 2)
     assert lehr.read_table(b"a title\nx|y\n1|2\n3|4\n", skip_lines=1, delimiter="|").columns.tolist() == ["x", "y"]
     assert lehr.read_table("a,b\nZürich,1\nBern,2\n".encode("latin-1"), encoding="latin-1")["a"][0] == "Zürich"

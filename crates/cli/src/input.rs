@@ -70,6 +70,7 @@ impl Input {
 fn prepared(source: &Source, preparing: &Preparing, quiet: bool) -> Result<Rows, Failure> {
     let Source { path, selection, .. } = source;
     let frame = read::data_frame(path, &preparing.form)?;
+    frame.expect_columns(&preparing.form.text)?;
     let named = |column: &String| named_column(&frame, column);
     let names = |columns: &[String]| columns.iter().map(named).collect::<Vec<_>>();
     let wishes = Wishes {

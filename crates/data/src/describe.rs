@@ -10,6 +10,7 @@ use lehr_numerics::compensated::Sum;
 use serde::{Deserialize, Serialize};
 
 use crate::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
+use crate::read::is_value;
 
 /// Columns of text with more different values than this are no categories, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
@@ -272,6 +273,9 @@ fn role_of_texts(
     present: usize,
     distinct: usize,
 ) -> (Role, Option<String>) {
+    if are_nearly_values(categories) {
+        return (Role::Text, Some("most of its texts are numbers or dates, but not in one form".to_owned()));
+    }
     if distinct == present && present > 2 {
         let words: usize = categories.levels().iter().map(|text| text.split_whitespace().count()).sum();
         let is_short = words <= 3 * distinct;
@@ -286,6 +290,22 @@ fn role_of_texts(
         return (Role::Text, Some(format!("{distinct} different texts in {present} rows{hint}")));
     }
     (Role::Category, None)
+}
+
+/// Whether most texts are numbers or dates, and no codes: not all are digits, and none begins with a 0 before another.
+fn are_nearly_values(categories: &Categories) -> bool {
+    let is_code = |text: &&String| {
+        let mut letters = text.bytes();
+        letters.next() == Some(b'0') && letters.next().is_some_and(|second| second.is_ascii_digit())
+    };
+    let are_digits = |text: &String| text.bytes().all(|letter| letter.is_ascii_digit());
+    let levels = categories.levels();
+    // Most columns of text end here.
+    let has_digit = |text: &&String| text.bytes().any(|letter| letter.is_ascii_digit());
+    if 2 * levels.iter().filter(has_digit).count() <= levels.len() || levels.iter().all(are_digits) {
+        return false;
+    }
+    !levels.iter().any(|text| is_code(&text)) && 2 * levels.iter().filter(|text| is_value(text)).count() > levels.len()
 }
 
 /// Words in the names of columns that identify rows.

@@ -8,6 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::duplicates::Duplicates;
 use crate::read::Dialect;
 
 /// A table of typed columns.
@@ -107,6 +108,8 @@ pub struct NumberForm {
     pub is_percent: bool,
     /// Whether K, M and the like follow some of them: $56.7M is 56,700,000.
     pub has_powers: bool,
+    /// Whether values may have any currency, per cent or neither, since they are to be numbers whatever they are of.
+    pub is_mixed: bool,
     /// Whether the values can be read in another way as well, and neither they nor other columns show which is meant.
     pub is_ambiguous: bool,
 }
@@ -119,6 +122,7 @@ impl Default for NumberForm {
             currency: None,
             is_percent: false,
             has_powers: false,
+            is_mixed: false,
             is_ambiguous: false,
         }
     }
@@ -144,6 +148,9 @@ impl fmt::Display for ReadAs {
                 }
                 if form.has_powers {
                     write!(f, ", K and M")?;
+                }
+                if form.is_mixed {
+                    write!(f, ", of any currency or per cent")?;
                 }
                 if form.is_ambiguous {
                     write!(f, ", ambiguous")?;
@@ -263,6 +270,13 @@ impl Values {
 pub fn date(seconds: f64) -> String {
     let minutes = (seconds / 60.0).round() as i64;
     let (days, minute) = (minutes.div_euclid(1440), minutes.rem_euclid(1440));
+    let (year, month, day) = civil(days);
+    let time = if minute == 0 { String::new() } else { format!(" {:02}:{:02}", minute / 60, minute % 60) };
+    format!("{year:04}-{month:02}-{day:02}{time}")
+}
+
+/// The year, the month and the day of it, so many days after 1970-01-01.
+pub(crate) fn civil(days: i64) -> (i64, i64, i64) {
     // Years begin in March, so that the leap day is the last of one; eras have 400 years, which all have as many days.
     let shifted = days + 719_468;
     let (era, day) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -270,9 +284,7 @@ pub fn date(seconds: f64) -> String {
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
-    let (year, month) = (year + 400 * era + i64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 });
-    let time = if minute == 0 { String::new() } else { format!(" {:02}:{:02}", minute / 60, minute % 60) };
-    format!("{year:04}-{month:02}-{day:02}{time}")
+    (year + 400 * era + i64::from(month >= 10), if month < 10 { month + 3 } else { month - 9 }, day)
 }
 
 impl FrameColumn {
@@ -321,20 +333,46 @@ impl DataFrame {
         Self { dialect: Some(dialect), ..self }
     }
 
+    /// The rows that repeat an earlier one in every column, each with the row that it repeats. Missing values are equal.
+    ///
+    /// Cost: a pass over all values, and a look into a hash table a row.
+    pub fn repeated_rows(&self) -> Vec<(usize, usize)> {
+        let key = |row: usize| -> Vec<u64> {
+            let of_column = |column: &FrameColumn| match &column.values {
+                // NaN in one form, and no 0 below 0.
+                Values::Numbers(values) | Values::Times(values) if values[row].is_nan() => f64::NAN.to_bits(),
+                Values::Numbers(values) | Values::Times(values) => (values[row] + 0.0).to_bits(),
+                Values::Categories(texts) => texts.code(row).map_or(u64::MAX, |code| code as u64),
+            };
+            self.columns.iter().map(of_column).collect()
+        };
+        let duplicates = Duplicates::of((0..self.rows).map(key));
+        let first = |row: usize| duplicates.first()[duplicates.item_of()[row]];
+        (0..self.rows).filter(|row| first(*row) != *row).map(|row| (row, first(row))).collect()
+    }
+
+    /// Checks that there is a column of each name.
+    ///
+    /// # Errors
+    /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) with the names that there are not.
+    pub fn expect_columns<'a>(&self, names: impl IntoIterator<Item = &'a String>) -> Result<(), crate::Error> {
+        let wanted: Vec<String> = names.into_iter().filter(|name| self.column(name).is_none()).cloned().collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let columns = self.columns.iter().map(|column| column.name.clone()).collect();
+        Err(crate::Error::NoSuchColumns { name: self.name.clone(), wanted, columns })
+    }
+
     /// The values of a column as texts, one for each row; empty where one is missing. Yes and no are the words of the
     /// file.
     ///
     /// # Errors
     /// Returns [`Error::NoSuchColumns`](crate::Error::NoSuchColumns) if there is no such column.
     pub fn texts(&self, name: &str) -> Result<Vec<String>, crate::Error> {
-        let Some(column) = self.column(name) else {
-            let columns = self.columns.iter().map(|column| column.name.clone()).collect();
-            return Err(crate::Error::NoSuchColumns {
-                name: self.name.clone(),
-                wanted: vec![name.to_owned()],
-                columns,
-            });
-        };
+        let name = name.to_owned();
+        self.expect_columns([&name])?;
+        let column = self.column(&name).expect("it is there");
         let shown = |values: &[f64], text: &dyn Fn(f64) -> String| {
             values.iter().map(|value| if value.is_nan() { String::new() } else { text(*value) }).collect()
         };

@@ -7,7 +7,7 @@
 //! - A **category** becomes one feature for each of its texts, 1 where a row has that text and 0 elsewhere. All are
 //!   divided by one number, so that together they have the variance of one column. A category then weighs as much in
 //!   distances as one column of numbers. Rare categories share the feature `other`.
-//! - A **date** becomes the days since 1970.
+//! - A **date** becomes the days since 1970, or the day of its week and its month, as categories ([`DatePart`]).
 //! - A **gap** stays one, for methods that leave it out of distances, or is filled as [`Missing`] says.
 //!
 //! Source of the coding of categories: factor analysis of mixed data (Pagès 2004), which divides each feature by the
@@ -24,7 +24,7 @@ use lehr_numerics::elementary;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Column, Error, Fault, Faults, Place};
-use crate::frame::{DataFrame, ReadAs, Values};
+use crate::frame::{DataFrame, ReadAs, Values, civil};
 use crate::scale::Scale;
 
 pub use choose::log_reason;
@@ -49,6 +49,18 @@ pub enum Missing {
     Nearest,
     /// Rows with gaps are left out.
     Drop,
+}
+
+/// A part of a date that rows are compared by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DatePart {
+    /// The days since 1970-01-01: dates that are near each other in time are alike.
+    Days,
+    /// The day of the week, as a category: all Mondays are alike.
+    Weekday,
+    /// The month of the year, as a category: all Januaries are alike.
+    Month,
 }
 
 impl Missing {
@@ -104,6 +116,8 @@ pub struct Wishes {
     pub is_auto: bool,
     /// How missing values are handled where that is chosen from the data.
     pub missing_of_method: Missing,
+    /// The parts of dates to use; none: the days.
+    pub date_parts: Vec<DatePart>,
     /// Columns that say something else: identifiers, weights.
     pub reserved: Vec<String>,
 }
@@ -178,6 +192,10 @@ pub enum FeatureValue {
     Number,
     /// The days since 1970-01-01.
     Days,
+    /// 1 if the date is on this day of the week, from 1 for Monday to 7, else 0.
+    Weekday(u8),
+    /// 1 if the date is in this month, from 1 to 12, else 0.
+    Month(u8),
     /// 1 if the text is this one, else 0.
     Level(String),
     /// 1 if the text is none of these, else 0.
@@ -194,6 +212,16 @@ pub struct ColumnUse {
     /// How, or why not, in words.
     pub how: String,
 }
+
+impl ColumnUse {
+    /// Whether the column is not used because that was asked for.
+    pub fn is_excluded(&self) -> bool {
+        !self.is_used && self.how == EXCLUDED
+    }
+}
+
+/// Why a column is not used that was excluded.
+const EXCLUDED: &str = "excluded";
 
 /// A table as a method takes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -232,6 +260,8 @@ impl Feature {
         match (&self.value, values) {
             (FeatureValue::Number, Values::Numbers(values)) => values[row],
             (FeatureValue::Days, Values::Times(values)) => values[row] / DAY,
+            (FeatureValue::Weekday(day), Values::Times(values)) => is_part(values[row], *day, weekday_of),
+            (FeatureValue::Month(month), Values::Times(values)) => is_part(values[row], *month, month_of),
             (FeatureValue::Level(level), Values::Categories(texts)) => {
                 texts.text(row).map_or(f64::NAN, |text| f64::from(u8::from(text == level)))
             }
@@ -246,7 +276,7 @@ impl Feature {
     fn expected(&self) -> &'static str {
         match self.value {
             FeatureValue::Number => "numbers",
-            FeatureValue::Days => "dates",
+            FeatureValue::Days | FeatureValue::Weekday(_) | FeatureValue::Month(_) => "dates",
             FeatureValue::Level(_) | FeatureValue::OtherThan(_) => "texts",
         }
     }
@@ -255,10 +285,25 @@ impl Feature {
         matches!(
             (&self.value, values),
             (FeatureValue::Number, Values::Numbers(_))
-                | (FeatureValue::Days, Values::Times(_))
+                | (FeatureValue::Days | FeatureValue::Weekday(_) | FeatureValue::Month(_), Values::Times(_))
                 | (FeatureValue::Level(_) | FeatureValue::OtherThan(_), Values::Categories(_))
         )
     }
+}
+
+/// 1 if the part of a time, in seconds since 1970-01-01, is this one, else 0; NaN for a missing time.
+fn is_part(seconds: f64, part: u8, part_of: fn(f64) -> u8) -> f64 {
+    if seconds.is_nan() { f64::NAN } else { f64::from(u8::from(part_of(seconds) == part)) }
+}
+
+/// The day of the week of a time in seconds since 1970-01-01, which was a Thursday: from 1 for Monday to 7.
+fn weekday_of(seconds: f64) -> u8 {
+    ((seconds / DAY).floor() as i64 + 3).rem_euclid(7) as u8 + 1
+}
+
+/// The month of a time in seconds since 1970-01-01, from 1 to 12.
+fn month_of(seconds: f64) -> u8 {
+    civil((seconds / DAY).floor() as i64).1 as u8
 }
 
 impl Preparation {
@@ -321,7 +366,9 @@ impl Preparation {
                     expected: expected.into(),
                     found,
                 };
-                if value.is_nan() && self.missing == Missing::Fault {
+                // Once a column: a category or a date may have several features.
+                let is_first = at == 0 || columns[at - 1] != *index;
+                if value.is_nan() && is_first && self.missing == Missing::Fault {
                     faults.add_gap_with(|| place("a value", "none".into()));
                 }
                 if let Some(offset) = feature.log_offset
@@ -425,7 +472,7 @@ impl Preparation {
                     FeatureValue::Level(level) => level == text,
                     // Whatever is none of the others.
                     FeatureValue::OtherThan(_) => true,
-                    FeatureValue::Number | FeatureValue::Days => false,
+                    _ => false,
                 })
             };
             let unknown = || texts.levels().iter().zip(texts.counts()).filter(|(text, _)| !is_known(text));

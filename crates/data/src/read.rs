@@ -68,6 +68,7 @@ pub use slip::slip;
 use source::Source;
 pub use unpack::Unpacked;
 pub use written::gap;
+pub(crate) use written::is_value;
 
 /// Options for reading a file. The default: all numeric columns, no weights, no ids, delimiter and header found out.
 ///

@@ -74,13 +74,14 @@ impl Alphabet {
         }
     }
 
-    /// Guesses the alphabet of texts from their letters: nucleotides if at least nine in ten of all are `ACGTUN`, in
-    /// either case.
+    /// Guesses the alphabet of texts from their letters, in either case. They are nucleotides if at least nine in ten
+    /// are `ACGTUN`. They are too if at least half are, and the others are IUPAC's codes of several nucleotides.
     ///
     /// # Example
     /// ```
     /// use lehr_data::sequences::Alphabet;
     /// assert_eq!(Alphabet::likely([b"acgtN-AC"]), Alphabet::Dna);
+    /// assert_eq!(Alphabet::likely([b"ACRYKMGT"]), Alphabet::Dna);
     /// assert_eq!(Alphabet::likely([b"MKVLAT"]), Alphabet::Protein);
     /// ```
     pub fn likely<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Self {
@@ -88,9 +89,11 @@ impl Alphabet {
         for text in texts {
             text.as_ref().iter().for_each(|letter| counts[usize::from(letter.to_ascii_uppercase())] += 1);
         }
-        let nucleotides: u64 = b"ACGTUN".iter().map(|letter| counts[usize::from(*letter)]).sum();
+        let counted = |letters: &[u8]| letters.iter().map(|letter| counts[usize::from(*letter)]).sum::<u64>();
+        let (nucleotides, codes) = (counted(b"ACGTUN"), counted(b"ACGTUNRYSWKMBDHV"));
         let letters: u64 = (b'A'..=b'Z').map(|letter| counts[usize::from(letter)]).sum();
-        if nucleotides as f64 >= NUCLEOTIDE_SHARE * letters as f64 { Alphabet::Dna } else { Alphabet::Protein }
+        let are_most = nucleotides as f64 >= NUCLEOTIDE_SHARE * letters as f64;
+        if are_most || codes == letters && 2 * nucleotides >= letters { Alphabet::Dna } else { Alphabet::Protein }
     }
 
     /// "nucleotide" or "amino acid", for messages.

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::bytes::Bytes;
-use crate::format::{ColumnFacts, Form, Piece, Reading, RowFormat};
+use crate::format::{ColumnFacts, Dialect, Form, Piece, Reading, RowFormat};
 use crate::handle::Handle;
 use crate::table::{Kind, Table};
 
@@ -237,6 +237,9 @@ pub struct Begin {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// How an ordinary table is written, with the format `table`. Default: found out.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
     /// Whether a data set of this name may be there; it stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
@@ -259,13 +262,14 @@ impl Begin {
             delimiter: None,
             header: None,
             gaps: false,
+            dialect: None,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, gaps, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header, gaps }
+        let Self { columns, weights, id, delimiter, header, gaps, dialect, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps, dialect }
     }
 }
 
@@ -358,6 +362,9 @@ pub struct Open {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// How an ordinary table is written, with the format `table`. Default: found out.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
     /// Whether another data set of this name may be there. One that came from the same file is read again.
     #[serde(default)]
     pub replace: bool,
@@ -379,13 +386,14 @@ impl Open {
             delimiter: None,
             header: None,
             gaps: false,
+            dialect: None,
             replace: false,
         }
     }
 
     fn reading(&self) -> Reading {
-        let Self { columns, weights, id, delimiter, header, gaps, .. } = self.clone();
-        Reading { columns, weights, id, delimiter, header, gaps }
+        let Self { columns, weights, id, delimiter, header, gaps, dialect, .. } = self.clone();
+        Reading { columns, weights, id, delimiter, header, gaps, dialect }
     }
 }
 

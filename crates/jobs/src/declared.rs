@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use lehr_data::Points;
-use lehr_data::preparation::{Missing, Wishes};
+use lehr_data::preparation::{self, Missing, Wishes};
 use lehr_data::read::TableForm;
 use lehr_data::scale::Scale;
 use lehr_methods::prepared::{Described, Keys};
@@ -96,6 +96,35 @@ pub struct TableOptions {
     /// How missing values are handled. Default: with `auto` the way of the method; else they are faults, or
     /// as the method takes them.
     pub missing: Option<Gaps>,
+    /// The parts of dates that rows are compared by, of dates among `columns`. Default: the days.
+    pub date_parts: Vec<DatePart>,
+}
+
+/// A part of a date that rows are compared by.
+///
+/// # Example
+/// ```
+/// assert_eq!(serde_json::to_string(&lehr_jobs::declared::DatePart::Weekday).unwrap(), "\"weekday\"");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DatePart {
+    /// The days since 1970: dates that are near each other are alike.
+    Days,
+    /// The day of the week, as a category: all Mondays are alike.
+    Weekday,
+    /// The month of the year, as a category: all Januaries are alike.
+    Month,
+}
+
+impl DatePart {
+    fn of_data(self) -> preparation::DatePart {
+        match self {
+            Self::Days => preparation::DatePart::Days,
+            Self::Weekday => preparation::DatePart::Weekday,
+            Self::Month => preparation::DatePart::Month,
+        }
+    }
 }
 
 /// How missing values are handled.
@@ -183,7 +212,8 @@ impl TableOptions {
 
     /// Whether columns are described and prepared before a method sees them.
     fn is_prepared(&self) -> bool {
-        self.auto || !self.exclude.is_empty() || !self.log.is_empty() || self.missing.is_some()
+        let is_list = !(self.exclude.is_empty() && self.log.is_empty() && self.date_parts.is_empty());
+        self.auto || is_list || self.missing.is_some()
     }
 
     /// Columns unchanged or scaled.
@@ -193,7 +223,8 @@ impl TableOptions {
 }
 
 /// The names of [`TableOptions`].
-const NAMES: [&str; 9] = ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
+const NAMES: [&str; 10] =
+    ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing", "date_parts"];
 
 /// The options of them that a method takes.
 fn names_of(takes: Takes) -> &'static [&'static str] {
@@ -201,7 +232,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
         Takes::Matrix(_) => &[],
         Takes::Stream(_) => &["columns", "weights", "scale"],
         Takes::Rows(RowsWords { not_on_sphere: Some(_), .. }) => {
-            &["columns", "weights", "id", "scale", "auto", "exclude", "log", "missing"]
+            &["columns", "weights", "id", "scale", "auto", "exclude", "log", "missing", "date_parts"]
         }
         Takes::Rows(_) => &NAMES,
     }
@@ -480,6 +511,7 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
         missing: options.missing.map(Gaps::of_data),
         is_auto: options.auto,
         missing_of_method: words.missing_of_method(),
+        date_parts: options.date_parts.iter().map(|part| part.of_data()).collect(),
         ..Wishes::default()
     };
     if wishes.missing == Some(Missing::Skip) && words.missing.is_none() {

@@ -21,7 +21,9 @@ use lehr_data::read::dissimilarities::{array_path, header_from, matrix_from};
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
 use lehr_data::read::svmlight::rows_from;
-use lehr_data::read::{Selection, TableForm, Unpacked, data_frame_from, incomplete_from, points_from};
+use lehr_data::read::{
+    DateOrder, Encoding, Selection, TableForm, Unpacked, data_frame_from, incomplete_from, points_from,
+};
 use lehr_data::write::csv::Table as Text;
 use lehr_data::write::npy;
 use lehr_services::{Code, Fault};
@@ -102,6 +104,55 @@ pub struct Reading {
     pub header: Option<bool>,
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no, a missing one is a fault.
     pub gaps: bool,
+    /// How an ordinary table is written, with the form `table`. Default: found out.
+    pub dialect: Option<Dialect>,
+}
+
+/// How an ordinary table is written. Each field takes the place of what Lehr would find out.
+///
+/// # Example
+/// ```
+/// let dialect: lehr_jobs::Dialect = serde_json::from_str(r#"{ "dates": "day_first", "as_text": ["zip"] }"#).unwrap();
+/// assert_eq!(dialect.as_text, ["zip"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dialect {
+    /// The decimal separator of numbers.
+    #[schemars(with = "Option<String>", extend("enum" = [".", ",", null]))]
+    pub decimal: Option<char>,
+    /// The order of the parts of dates such as 3/4/2021.
+    #[schemars(with = "Option<String>", extend("enum" = ["day_first", "month_first", "year_first", null]))]
+    pub dates: Option<DateOrder>,
+    /// The character encoding.
+    #[schemars(with = "Option<String>", extend("enum" = ["utf-8", "utf-16le", "utf-16be", "windows-1252", null]))]
+    pub encoding: Option<Encoding>,
+    /// The number of lines to skip above the header.
+    pub skip_lines: Option<u32>,
+    /// The sheet of a workbook: its name, or its number from 1.
+    pub sheet: Option<String>,
+    /// Further spellings of a missing value, such as -999.
+    pub na: Vec<String>,
+    /// Columns to read as numbers, even if their values look like codes, dates or yes and no.
+    pub as_number: Vec<String>,
+    /// Columns to read as text: their numbers become categories.
+    pub as_text: Vec<String>,
+}
+
+impl Dialect {
+    fn form(self) -> TableForm {
+        TableForm {
+            decimal: self.decimal,
+            dates: self.dates,
+            encoding: self.encoding,
+            skip: self.skip_lines.map(|lines| lines as usize),
+            sheet: self.sheet,
+            missing: self.na,
+            number: self.as_number,
+            text: self.as_text,
+            ..TableForm::default()
+        }
+    }
 }
 
 impl Reading {
@@ -116,6 +167,14 @@ impl Reading {
         }
         if !matches!(form, Form::Csv | Form::Tsv | Form::Table) && (self.delimiter.is_some() || self.header.is_some()) {
             return invalid("delimiter and header: expected with csv, tsv and table only");
+        }
+        if let Some(dialect) = &self.dialect {
+            if form != Form::Table {
+                return invalid("dialect: expected with table only");
+            }
+            if dialect.decimal.is_some_and(|mark| !matches!(mark, '.' | ',')) {
+                return invalid("dialect, decimal: expected \".\" or \",\"");
+            }
         }
         if self.gaps && self.weights.is_some() {
             return invalid("gaps: expected without weights, which may not be missing");
@@ -233,11 +292,12 @@ pub(crate) fn read(mut file: File, form: Form, reading: &Reading, name: &str, by
 /// Reads an ordinary table, and keeps the columns that are wanted.
 fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) -> Result<DataFrame, Fault> {
     let Columns { columns, weights, id } = reading.wanted();
+    let dialect = reading.dialect.clone().unwrap_or_default().form();
     let form = TableForm {
         delimiter: reading.delimiter()?.map(char::from),
         header: reading.header,
-        text: id.iter().cloned().collect(),
-        ..TableForm::default()
+        text: id.iter().chain(&dialect.text).cloned().collect(),
+        ..dialect
     };
     let unreadable = |cause| fault_of(&lehr_data::Error::Read { name: name.to_owned(), cause });
     let mut head = Vec::new();
@@ -253,7 +313,7 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     };
     let is_there = |wanted: &&String| frame.column(wanted).is_some();
     let missing: Vec<String> =
-        columns.iter().flatten().chain(&weights).chain(&id).filter(|name| !is_there(name)).cloned().collect();
+        columns.iter().flatten().chain(&weights).chain(&form.text).filter(|name| !is_there(name)).cloned().collect();
     if !missing.is_empty() {
         let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
         return Err(fault_of(&lehr_data::Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns }));

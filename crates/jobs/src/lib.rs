@@ -51,7 +51,7 @@ pub use bytes::Bytes;
 pub use datasets::{DatasetService, Limits};
 pub use declared::Fits;
 pub use distances::Distances;
-pub use format::{Form, Piece, Reading, RowFormat};
+pub use format::{Dialect, Form, Piece, Reading, RowFormat};
 pub use handle::Handle;
 pub use job::{Job, Progress};
 pub use method::{Failure, Inputs, Method, Outputs};

@@ -99,6 +99,8 @@ pub struct Question<'a> {
     pub distances: &'a [f64],
     /// The number of clusters.
     pub clusters: usize,
+    /// Columns that no cluster is named by, such as those that a user excluded; they are in the marks all the same.
+    pub unnamed: &'a [&'a str],
 }
 
 /// Explains clusters.
@@ -115,14 +117,14 @@ pub struct Question<'a> {
 /// let revenue: Vec<f64> = (0..40).map(|row| if row < 10 { 900.0 + f64::from(row) } else { 100.0 + f64::from(row) }).collect();
 /// let frame = DataFrame::new("t", vec![FrameColumn::numbers("revenue", revenue)])?;
 /// let labels: Vec<Option<usize>> = (0..40).map(|row| Some(usize::from(row < 10))).collect();
-/// let question = Question { frame: &frame, accounts: None, log_offset: &|_| None, labels: &labels, distances: &[0.0; 40], clusters: 2 };
+/// let question = Question { frame: &frame, accounts: None, log_offset: &|_| None, labels: &labels, distances: &[0.0; 40], clusters: 2, unnamed: &[] };
 /// let explained = explain(&question);
 /// assert_eq!(explained.clusters[1].name, "high revenue");
 /// assert_eq!(explained.tree.unwrap().rules[1].conditions, ["revenue > 500"]);
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn explain(question: &Question<'_>) -> Explanation {
-    let Question { frame, accounts, log_offset, labels, distances, clusters } = *question;
+    let Question { frame, accounts, log_offset, labels, distances, clusters, unnamed } = *question;
     assert!(labels.len() == frame.rows() && distances.len() == frame.rows(), "one label and one distance a row");
     let columns = Shown::of(frame, accounts, log_offset);
     let mut marks: Vec<Vec<Mark>> = vec![Vec::new(); clusters];
@@ -147,7 +149,7 @@ pub fn explain(question: &Question<'_>) -> Explanation {
         Portrait { name: String::new(), rows, marks, typical_row, extreme_rows }
     });
     let mut portraits: Vec<Portrait> = portraits.collect();
-    name(&mut portraits);
+    name(&mut portraits, unnamed);
     Explanation { clusters: portraits, tree: Tree::grow(&columns, labels, clusters), comparisons }
 }
 
@@ -269,10 +271,11 @@ fn of_texts(shown: &Shown<'_>, texts: &Categories, question: &Question<'_>) -> V
 }
 
 /// Names clusters by their strongest marks, with as many columns as make the name unique.
-fn name(portraits: &mut [Portrait]) {
+fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
     let one = portraits.len() == 1;
     for index in 0..portraits.len() {
-        portraits[index].name = if one { "all rows".to_owned() } else { named_by(&portraits[index].marks, NAMED_BY) };
+        portraits[index].name =
+            if one { "all rows".to_owned() } else { named_by(&portraits[index].marks, NAMED_BY, unnamed) };
     }
     // Clusters that share a name get one more column in it, or a number.
     for index in 0..portraits.len() {
@@ -284,7 +287,7 @@ fn name(portraits: &mut [Portrait]) {
         }
         let same: Vec<usize> = (0..portraits.len()).filter(|other| portraits[*other].name == common).collect();
         for other in &same {
-            portraits[*other].name = named_by(&portraits[*other].marks, NAMED_BY + 1);
+            portraits[*other].name = named_by(&portraits[*other].marks, NAMED_BY + 1, unnamed);
         }
         for (place, other) in same.iter().enumerate().skip(1) {
             if same[..place].iter().any(|before| portraits[*before].name == portraits[*other].name) {
@@ -296,10 +299,11 @@ fn name(portraits: &mut [Portrait]) {
 
 /// A name of the columns with the greatest effects, each column once. For a category only a text that is more frequent
 /// here than elsewhere counts. A rarer text says little, and so does one of most rows that is a little more frequent.
-fn named_by(marks: &[Mark], most: usize) -> String {
+fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     let mut words = Vec::new();
-    let with = |least: f64| marks.iter().filter(move |mark| mark.effect.abs() >= least);
+    let with =
+        |least: f64| marks.iter().filter(move |mark| mark.effect.abs() >= least && !unnamed.contains(&&*mark.column));
     let candidates: Vec<&Mark> =
         if with(MEDIUM).next().is_some() { with(MEDIUM).collect() } else { with(SMALL).take(1).collect() };
     for mark in candidates {
@@ -359,6 +363,7 @@ mod tests {
             labels,
             distances: &distances,
             clusters,
+            unnamed: &[],
         })
     }
 
@@ -400,6 +405,27 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_were_excluded_name_no_cluster() {
+        let (frame, labels) = shop();
+        let distances = vec![0.0; frame.rows()];
+        let accounts = describe_columns(&frame);
+        let (clusters, labels) = (3, &labels[..]);
+        let (accounts, unnamed): (_, &[&str]) = (Some(&accounts[..]), &["revenue"]);
+        let question = Question {
+            frame: &frame,
+            accounts,
+            log_offset: &|_| None,
+            labels,
+            distances: &distances,
+            clusters,
+            unnamed,
+        };
+        let explained = explain(&question);
+        assert!(explained.clusters.iter().all(|portrait| !portrait.name.contains("revenue")), "{explained:?}");
+        assert!(explained.clusters.iter().all(|portrait| portrait.marks.iter().any(|mark| mark.column == "revenue")));
+    }
+
+    #[test]
     fn logarithms_are_told_as_geometric_means() {
         let (frame, labels) = shop();
         let explained = asked(&frame, &labels, 3, true);
@@ -430,6 +456,7 @@ mod tests {
             labels: &labels,
             distances: &[0.0; 6],
             clusters: 2,
+            unnamed: &[],
         };
         let numbers = of_numbers(&Shown::plain(&frame.columns()[0]), &[0.0, 0.0, 0.0, 1.0, 1.0, 1.0], &question);
         assert_eq!(numbers.iter().map(|(_, mark)| mark.effect).collect::<Vec<_>>(), [-1e3, 1e3]);

@@ -44,7 +44,7 @@ pub use data::{Data, Matrix, MatrixWords, Missing, NotOnSphere, RowsWords, Strea
 pub use method::{About, Content, Declared, Fit, Method, Passed, Spent, Task, Temperature};
 pub use model::{Learnt, ModelFile, Unreadable};
 pub use options::{OptionOf, Options};
-pub use rows::{Frame, Rows};
+pub use rows::{Frame, Rows, append_frame};
 pub use sections::{Named, Sections};
 pub use stream::Stream;
 pub use table::{Column, Table, UNLABELLED, shown_label};

@@ -8,7 +8,7 @@ use lehr_data::stand_ins::without_stand_ins;
 use lehr_data::{Error, Incomplete, Points};
 
 use crate::isolated::isolated;
-use crate::numbers::{counted, named_rows};
+use crate::numbers::counted;
 use crate::origin::{Origin, account_text};
 use crate::rows::Rows;
 
@@ -88,6 +88,19 @@ pub struct Decided {
     preparation: Preparation,
 }
 
+/// A note on rows that repeat earlier ones in every column, if there are such.
+fn repeated(frame: &DataFrame) -> Option<String> {
+    let repeated = frame.repeated_rows();
+    let (row, first) = *repeated.first()?;
+    let (rows, verb) = (counted(repeated.len() as u64, "row"), if repeated.len() == 1 { "repeats" } else { "repeat" });
+    Some(format!(
+        "{rows} of {} {verb} an earlier row in every column (row {} repeats row {}, for example); each counts as a row of its own",
+        frame.rows(),
+        row + 1,
+        first + 1
+    ))
+}
+
 impl Decided {
     /// The use of the columns.
     pub fn preparation(&self) -> &Preparation {
@@ -106,6 +119,7 @@ impl Decided {
     pub fn rows(self, keys: Keys<'_>, sets_aside: bool) -> Result<Rows, Error> {
         let Self { frame, accounts, preparation } = self;
         let mut notes = frame.notes().to_vec();
+        notes.extend(repeated(&frame));
         let prepared = preparation.apply(&frame)?;
         notes.extend(prepared.notes.iter().cloned());
         let Prepared { table, features, kept, filled, without_values, .. } = prepared;
@@ -119,13 +133,25 @@ impl Decided {
             None => frame,
         };
         let width = preparation.features.len();
+        let name = |row: &usize| ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[*row].clone());
+        let list = |rows: &[usize]| {
+            let named = rows.iter().take(NAMED_MAX).map(name).collect::<Vec<_>>().join(", ");
+            let more = rows.len().saturating_sub(NAMED_MAX);
+            let id = if rows.len() == 1 { "id" } else { "ids" };
+            if more > 0 { format!("{id} {named} and {more} more") } else { format!("{id} {named}") }
+        };
         // What was filled in is not theirs. Where gaps stay, methods leave such rows out themselves.
-        if preparation.missing != Missing::Skip
-            && let Some(rows) = named_rows(&without_values)
-        {
+        if preparation.missing != Missing::Skip && !without_values.is_empty() {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);
-            notes.push(format!("{rows} no value in any column used: weight 0, and a label that says nothing"));
+            let (rows, have, its) = match without_values.len() {
+                1 => ("1 row".to_owned(), "has", "its label means"),
+                several => (counted(several as u64, "row"), "have", "their labels mean"),
+            };
+            notes.push(format!(
+                "{rows} {have} no value in any column used, and the weight 0; {its} nothing: {}",
+                list(&without_values)
+            ));
         }
         if sets_aside {
             // Rows without any value are nobody's neighbours.
@@ -136,15 +162,12 @@ impl Decided {
             if !alone.is_empty() {
                 let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
                 alone.iter().for_each(|row| weights[*row] = 0.0);
-                let name = |row: &usize| ids.as_ref().map_or_else(|| row.to_string(), |ids| ids[*row].clone());
-                let named = alone.iter().take(NAMED_MAX).map(name).collect::<Vec<_>>().join(", ");
-                let more = alone.len().saturating_sub(NAMED_MAX);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
                 let (lie, influence) = if alone.len() == 1 { ("lies", "influences") } else { ("lie", "influence") };
                 notes.push(format!(
-                    "{} of {} rows {lie} far from the nearest rows, and {influence} no cluster: {named}{more}",
+                    "{} of {} rows {lie} far from the nearest rows, and {influence} no cluster: {}",
                     alone.len(),
-                    frame.rows()
+                    frame.rows(),
+                    list(&alone)
                 ));
             }
         }

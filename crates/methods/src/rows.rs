@@ -144,6 +144,40 @@ enum Kind {
 }
 
 #[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
+/// A table of results with the columns of a data frame behind its own. A column with the name of one of its own is
+/// called `input.` and that name.
+///
+/// # Panics
+/// Panics if the two have different numbers of rows.
+///
+/// # Example
+/// ```
+/// use lehr_data::frame::{DataFrame, FrameColumn};
+/// use lehr_methods::{Table, append_frame};
+/// let frame = DataFrame::new("t", vec![FrameColumn::texts("id", ["a", "b"])])?;
+/// let table = append_frame(&frame, Table::new("labels").ids(None, 2));
+/// assert_eq!(table.columns.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["id", "input.id"]);
+/// # Ok::<(), lehr_data::Error>(())
+/// ```
+pub fn append_frame<'a>(frame: &DataFrame, table: ResultTable<'a>) -> ResultTable<'a> {
+    let named = free_names(&table);
+    // Numbers of the result are left out of rows without values; these are the input's.
+    let all_have_values = table.without_values.is_empty();
+    let is_plain = |column: &FrameColumn| !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0;
+    frame.columns().iter().fold(table, |table, column| match &column.values {
+        Values::Numbers(values) if all_have_values && is_plain(column) => {
+            table.numbers(named(&column.name), values.clone())
+        }
+        _ => table.texts(named(&column.name), frame.texts(&column.name).expect("a column of the table")),
+    })
+}
+
+/// Names for appended columns that a table of results does not have yet.
+fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
+    let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
+    move |name| if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
+}
+
 impl Rows {
     /// Turns `table` into the points of `frame`.
     ///
@@ -226,19 +260,10 @@ impl Rows {
     /// # Panics
     /// Panics if the table has another number of rows.
     pub fn append_to<'a>(&'a self, table: ResultTable<'a>) -> ResultTable<'a> {
-        let taken: Vec<String> = table.columns.iter().map(|(name, _)| name.clone()).collect();
-        let named = |name: &str| {
-            if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
-        };
         if let Some(origin) = &self.origin {
-            let frame = &origin.frame;
-            return frame.columns().iter().fold(table, |table, column| match &column.values {
-                Values::Numbers(values) if !matches!(column.read_as, ReadAs::Truth { .. }) && column.missing() == 0 => {
-                    table.numbers(named(&column.name), values.clone())
-                }
-                _ => table.texts(named(&column.name), frame.texts(&column.name).expect("a column of the table")),
-            });
+            return append_frame(&origin.frame, table);
         }
+        let named = free_names(&table);
         let Table::Numbers(points) = &self.table else { return table };
         let columns = points.columns().iter().enumerate();
         let table =

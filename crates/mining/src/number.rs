@@ -9,6 +9,7 @@
 //! | file | subject |
 //! | --- | --- |
 //! | `sample.rs` | the rows that are examined |
+//! | `rounding.rs` | what rounding took from them |
 //! | `partition.rs` | cells: centres and the rows nearest to them |
 //! | `valley.rs` | the statistic: two modes against one |
 //! | `separation.rs` | from two cells to a line with counts on it |
@@ -18,6 +19,7 @@
 
 mod hierarchy;
 mod partition;
+mod rounding;
 mod sample;
 mod separation;
 mod valley;

@@ -60,6 +60,7 @@ pub(crate) fn explain_clusters<'py>(
             labels: &labels,
             distances: &distances,
             clusters,
+            unnamed: &[],
         })
     });
     document(py, &explained)

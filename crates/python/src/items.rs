@@ -73,7 +73,7 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// ids : sequence of str, default=None
 ///     One for each sequence; ``None`` numbers them from 0.
 /// alphabet : {'dna', 'protein'}, default=None
-///     ``None`` finds out: DNA if every letter is one of ``ACGTUN-.``, in either case.
+///     ``None`` finds out, as for files: DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them and the others IUPAC's codes.
 ///
 /// Examples
 /// --------
@@ -89,9 +89,7 @@ impl Sequences {
     #[new]
     #[pyo3(signature = (texts, ids = None, alphabet = None))]
     fn new(texts: Vec<String>, ids: Option<Vec<String>>, alphabet: Option<&str>) -> PyResult<Self> {
-        let is_dna = || texts.iter().flat_map(|text| text.bytes()).all(|letter| b"ACGTUNacgtun-.".contains(&letter));
-        let found = if is_dna() { Alphabet::Dna } else { Alphabet::Protein };
-        let alphabet = self::alphabet(alphabet)?.unwrap_or(found);
+        let alphabet = self::alphabet(alphabet)?.unwrap_or_else(|| Alphabet::likely(&texts));
         let sequences = lehr_data::Sequences::new(&texts, alphabet).map_err(errors::data)?;
         let sequences = match ids {
             Some(ids) => sequences.with_ids(ids).map_err(errors::data)?,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lehr_data::describe::describe_columns;
 use lehr_data::error::{Column, Fault, Faults, Place};
 use lehr_data::frame::{Categories, DataFrame, FrameColumn, ReadAs, Values};
-use lehr_data::preparation::{ColumnUse, Missing, Preparation, Wishes};
+use lehr_data::preparation::{ColumnUse, DatePart, Missing, Preparation, Wishes};
 use lehr_data::read::{TableForm, data_frame, data_frame_from};
 use lehr_data::scale::Scale;
 use lehr_methods::isolated;
@@ -59,7 +59,7 @@ impl Table {
     /// Decisions about the whole table that were made while it was read, one sentence each.
     #[getter]
     fn notes(&self) -> Vec<String> {
-        self.0.notes().to_vec()
+        self.0.notes().iter().map(|note| words_in_python(note)).collect()
     }
 
     /// How the file was read that it came from.
@@ -196,20 +196,35 @@ struct PreparationOptions {
     scale: Option<Scale>,
     missing: Option<Missing>,
     auto: bool,
+    date_parts: Vec<DatePart>,
 }
 
 impl PreparationOptions {
     fn wishes(self) -> Wishes {
-        let Self { columns, exclude, log, scale, missing, auto } = self;
+        let Self { columns, exclude, log, scale, missing, auto, date_parts } = self;
         // As the command has it for clusterings.
         let missing_of_method = Missing::Nearest;
-        Wishes { columns, exclude, log, scale, missing, is_auto: auto, missing_of_method, reserved: Vec::new() }
+        Wishes {
+            columns,
+            exclude,
+            log,
+            scale,
+            missing,
+            is_auto: auto,
+            missing_of_method,
+            date_parts,
+            reserved: Vec::new(),
+        }
     }
 }
 
 /// The options of the command as parameters.
 fn words_in_python(words: &str) -> String {
-    words.replace("--columns makes", "`columns` makes")
+    words
+        .replace("--columns", "`columns`")
+        .replace("; --id names the rows by it", "")
+        .replace("--as-text makes", "text in place of its numbers makes")
+        .replace("(--as-number)", "(`number`)")
 }
 
 fn in_python(error: lehr_data::Error) -> PyErr {
@@ -289,5 +304,6 @@ pub(crate) fn read_table(py: Python<'_>, source: &Bound<'_, PyAny>, name: &str, 
         let path: PathBuf = source.extract()?;
         py.detach(|| data_frame(Path::new(&path), &form))
     };
+    let frame = frame.and_then(|frame| frame.expect_columns(&form.text).map(|()| frame));
     frame.map(Table).map_err(errors::data)
 }

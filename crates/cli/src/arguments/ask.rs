@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use lehr_jobs::Form;
+use lehr_jobs::{Dialect, Form};
 
 use super::positive;
 
@@ -149,7 +149,7 @@ pub struct UploadArguments {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 
-    /// Read the file as csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
+    /// Read the file as table (with text, dates and gaps), csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities [default: what its name says]
     #[arg(long, value_name = "FORMAT", value_parser = form)]
     pub format: Option<Form>,
 
@@ -172,6 +172,11 @@ pub struct UploadArguments {
     /// Replace a data set of the same name
     #[arg(long)]
     pub replace: bool,
+
+    /// Read an ordinary table so, with --format table: a JSON object with any of decimal, dates, encoding, skip_lines,
+    /// sheet, na, as_number and as_text [default: detected]
+    #[arg(long, value_name = "JSON", value_parser = dialect, hide_short_help = true)]
+    pub dialect: Option<Dialect>,
 
     /// How the node is called.
     #[command(flatten)]
@@ -207,15 +212,22 @@ Example:
       the data set \"blocks\" of the node on this machine; typed again after a break, it goes on
   lehr upload genes.fasta
       the columns id and sequence, to be compared by a service of distances; FPS files likewise
-  lehr upload survey.csv --id person --missing
-      a table in which values are missing
-
+  lehr upload survey.csv --format table --id person
+      an ordinary table: text, dates, money and gaps
   lehr upload genes/dissimilarities.json http://127.0.0.1:8420/datasets --name genes
       a matrix as lehr distances wrote it, with the array beside its header";
 
+fn dialect(text: &str) -> Result<Dialect, String> {
+    serde_json::from_str(text).map_err(|cause| cause.to_string())
+}
+
 fn form(text: &str) -> Result<Form, String> {
     let by_name = || Form::of_name(&format!(".{text}"));
-    let told = (text == "dissimilarities").then_some(Form::Dissimilarities);
+    let told = match text {
+        "table" => Some(Form::Table),
+        "dissimilarities" => Some(Form::Dissimilarities),
+        _ => None,
+    };
     told.or_else(by_name)
-        .ok_or_else(|| "expected csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities".to_owned())
+        .ok_or_else(|| "expected table, csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities".to_owned())
 }

@@ -39,6 +39,10 @@ pub struct PredictArguments {
     #[arg(long)]
     pub memberships: bool,
 
+    /// Add all columns of INPUT to the result
+    #[arg(long)]
+    pub append: bool,
+
     /// Separate fields at this character, or tab, space, comma, semicolon, pipe [default: detected]
     #[arg(long, value_name = "CHAR", value_parser = delimiter, hide_short_help = true)]
     pub delimiter: Option<u8>,

@@ -2,7 +2,7 @@
 //! Lehr does not detect that.
 
 use clap::{Args, ValueEnum};
-use lehr_data::preparation::{Missing, Wishes};
+use lehr_data::preparation::{DatePart, Missing, Wishes};
 use lehr_data::read::{DateOrder, Encoding, TableForm};
 
 /// The value of `--missing` without a word after it.
@@ -32,6 +32,14 @@ pub struct PreparationArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',', allow_hyphen_values = true, hide_short_help = true)]
     pub na: Vec<String>,
 
+    /// Read these columns as numbers, even if they look like codes, dates or yes and no
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
+    pub as_number: Vec<String>,
+
+    /// Read these columns as text, so that their numbers become categories
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', hide_short_help = true)]
+    pub as_text: Vec<String>,
+
     /// Read this character as the decimal separator: . or , [default: detected by column]
     #[arg(long, value_name = "CHAR", value_parser = decimal, hide_short_help = true)]
     pub decimal: Option<char>,
@@ -39,6 +47,10 @@ pub struct PreparationArguments {
     /// Read dates such as 3/4/2021 in this order [default: detected by column]
     #[arg(long, value_enum, hide_short_help = true)]
     pub dates: Option<DatesArgument>,
+
+    /// Compare dates by these parts: the days, the day of the week, the month [default: days]
+    #[arg(long, value_enum, value_delimiter = ',', hide_short_help = true)]
+    pub date_parts: Vec<DatePartArgument>,
 
     /// Read characters in this encoding [default: detected]
     #[arg(long, value_enum, hide_short_help = true)]
@@ -74,6 +86,27 @@ pub enum DatesArgument {
     /// 2021/4/23
     #[value(name = "year-first")]
     Year,
+}
+
+/// A part of a date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DatePartArgument {
+    /// Days since 1970: dates near each other are alike
+    Days,
+    /// Day of the week, as a category: Mondays are alike
+    Weekday,
+    /// Month of the year, as a category: Januaries are alike
+    Month,
+}
+
+impl DatePartArgument {
+    fn of_data(self) -> DatePart {
+        match self {
+            Self::Days => DatePart::Days,
+            Self::Weekday => DatePart::Weekday,
+            Self::Month => DatePart::Month,
+        }
+    }
 }
 
 /// The character encoding.
@@ -112,11 +145,25 @@ impl PreparationArguments {
     /// Whether the table must be looked at column by column before a method sees it. `--missing` alone is also known to
     /// methods that leave missing values out.
     pub fn is_asked_for(&self) -> bool {
-        let Self { auto, exclude, log, missing, na, decimal, dates, encoding, skip_lines, sheet } = self;
-        let is_list = !(exclude.is_empty() && log.is_empty() && na.is_empty());
+        let Self {
+            auto,
+            exclude,
+            log,
+            missing,
+            na,
+            as_number,
+            as_text,
+            decimal,
+            dates,
+            date_parts,
+            encoding,
+            skip_lines,
+            sheet,
+        } = self;
+        let is_list = [exclude, log, na, as_number, as_text].iter().any(|list| !list.is_empty());
         let is_read_otherwise =
             decimal.is_some() || dates.is_some() || encoding.is_some() || skip_lines.is_some() || sheet.is_some();
-        *auto || is_list || is_read_otherwise || matches!(missing, Some(Gaps::How(_)))
+        *auto || is_list || !date_parts.is_empty() || is_read_otherwise || matches!(missing, Some(Gaps::How(_)))
     }
 
     /// The options of the preparation, with columns as they were typed. `own` is the method's own way with missing
@@ -133,6 +180,7 @@ impl PreparationArguments {
             missing,
             is_auto: self.auto,
             missing_of_method: own,
+            date_parts: self.date_parts.iter().map(|part| part.of_data()).collect(),
             ..Wishes::default()
         }
     }
@@ -157,6 +205,8 @@ impl PreparationArguments {
             decimal: self.decimal,
             dates,
             missing: self.na.clone(),
+            number: self.as_number.clone(),
+            text: self.as_text.clone(),
             ..TableForm::default()
         }
     }

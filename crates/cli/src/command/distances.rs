@@ -364,7 +364,7 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
         // Only a local alignment may leave out too much of two sequences.
         let why = match (header.parameters.get("alignment"), header.parameters.get("overlap_min")) {
             (Some(alignment), Some(overlap)) if alignment == "local" => format!(
-                ": less than {overlap} of the shorter sequence matches; --alignment semi-global or global compares whole sequences"
+                ": the alignment covers less than {overlap} of the shorter sequence; --alignment semi-global or global compares whole sequences"
             ),
             _ => String::new(),
         };
@@ -379,13 +379,22 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
     }
     let form = if plan.form == Form::Full { "full" } else { "condensed" };
     let of = header.collapsed_from.map_or_else(String::new, |given| format!(" of {given}"));
+    // The matrix of scores says which alphabet the letters were taken for.
+    let word = |name: &str| header.parameters.get(name).and_then(|value| value.as_str());
+    let how = match (word("alignment"), word("matrix")) {
+        (Some(alignment), Some(matrix)) => format!(" ({alignment} alignment, {matrix})"),
+        _ => String::new(),
+    };
+    let values = if header.missing_pairs == pairs {
+        "none has a value".to_owned()
+    } else {
+        format!("mean {}, largest {}", significant(header.mean, 4), significant(header.largest, 4))
+    };
     output::result(&format!(
-        "{}{of}, {} of {}; mean {}, largest {}\n{} ({}, {form}), {} and {} in {} after {}\n",
+        "{}{of}, {}{how} of {}; {values}\n{} ({}, {form}), {} and {} in {} after {}\n",
         counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" }),
         header.metric,
         counted(pairs, "pair"),
-        significant(header.mean, 4),
-        significant(header.largest, 4),
         header.array,
         header.element,
         folder::IDS,

@@ -4,7 +4,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use lehr_data::Fingerprints;
-use lehr_data::read::{self, Selection, Table};
+use lehr_data::frame::DataFrame;
+use lehr_data::read::{self, Selection, Table, TableForm};
 use lehr_data::scale::Scale;
 use lehr_data::write::AtomicFile;
 
@@ -13,7 +14,7 @@ use crate::exit::{Failure, GAPS_OF_MODEL, Kind, of_rows};
 use crate::output;
 use crate::plan::{of_bits_only, of_sparse_only};
 use lehr_methods::predict::{OfTable, Predicted, Refusal};
-use lehr_methods::{Frame, Learnt, ModelFile};
+use lehr_methods::{Frame, Learnt, ModelFile, append_frame};
 
 /// Asks the model about the rows, and writes the answers.
 ///
@@ -21,8 +22,20 @@ use lehr_methods::{Frame, Learnt, ModelFile};
 /// [`Kind::BadData`]: a file that is no model, or a table that lacks its columns. [`Kind::Usage`]: options that do not
 /// suit the model. [`Kind::Environment`]: files that cannot be read or written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
-    let PredictArguments { model, input, bits, columns, id, missing, memberships, delimiter, header, no_header, out } =
-        arguments;
+    let PredictArguments {
+        model,
+        input,
+        bits,
+        columns,
+        id,
+        missing,
+        memberships,
+        append,
+        delimiter,
+        header,
+        no_header,
+        out,
+    } = arguments;
     let model = ModelFile::read(&model)?;
     if let Some(columns) = &columns
         && columns.len() != model.columns.len()
@@ -69,7 +82,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let OfTable { said, ids } = Predicted::of_table(&model, &frame, id.as_deref(), memberships).map_err(refused)?;
         frame.notes().iter().for_each(|note| output::note(note));
         tell(&said);
-        return write(&said, ids.as_deref(), out);
+        return write(&said, ids.as_deref(), append.then_some(&frame), out);
     }
     let asked = Selection { columns, weights: None, id, delimiter, header, ..Selection::default() };
     let said_of_bits = |rows: &Fingerprints, what: &str| {
@@ -78,7 +91,8 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     };
     if bits.is_some() {
         let rows = read::packed::fingerprints(&input, bits)?;
-        return write(&said_of_bits(&rows, "--bits")?, Some(rows.ids()), out);
+        no_columns(append, "rows of bits")?;
+        return write(&said_of_bits(&rows, "--bits")?, Some(rows.ids()), None, out);
     }
     let columns = Some(asked.columns.clone().unwrap_or_else(|| model.columns.clone()));
     // The column that named the rows of the model names these, if they have it.
@@ -101,23 +115,36 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
             {
                 Table::Numbers(points) => points,
                 Table::Sparse(rows) => {
+                    no_columns(append, "sparse rows")?;
                     of_sparse_only(&asked, false, Frame::Columns(Scale::None))?;
                     let ids = rows.ids().map(<[String]>::to_vec);
                     return write(
                         &Predicted::of_sparse(&model, rows, memberships).map_err(refused)?,
                         ids.as_deref(),
+                        None,
                         out,
                     );
                 }
                 Table::Bits(rows) => {
-                    return write(&said_of_bits(&rows, "an FPS file")?, Some(rows.ids()), out);
+                    no_columns(append, "fingerprints")?;
+                    return write(&said_of_bits(&rows, "an FPS file")?, Some(rows.ids()), None, out);
                 }
             };
         let ids = points.ids().map(<[String]>::to_vec);
         (Predicted::of_points(&model, &points, memberships).map_err(refused)?, ids)
     };
     tell(&said);
-    write(&said, ids.as_deref(), out)
+    let form = TableForm { delimiter: delimiter.map(char::from), header, ..TableForm::default() };
+    let frame = append.then(|| read::data_frame(&input, &form)).transpose()?;
+    write(&said, ids.as_deref(), frame.as_ref(), out)
+}
+
+/// Refuses to append columns of what has none.
+fn no_columns(append: bool, what: &str) -> Result<(), Failure> {
+    if append {
+        return Err(Failure::new(Kind::Usage, format!("--append: {what} have no columns to append")));
+    }
+    Ok(())
 }
 
 /// Reads a table by the ids of a column that may be there, and without if it is not.
@@ -134,17 +161,37 @@ fn with_id_or_without<T>(
     }
 }
 
-fn write(said: &Predicted, ids: Option<&[String]>, out: Option<PathBuf>) -> Result<(), Failure> {
+/// Writes a line for each row, with the columns of `appended` if there are any.
+fn write(
+    said: &Predicted,
+    ids: Option<&[String]>,
+    appended: Option<&DataFrame>,
+    out: Option<PathBuf>,
+) -> Result<(), Failure> {
+    let table = said.table(ids);
+    let table = match appended {
+        Some(frame) if frame.rows() == table.rows() => append_frame(frame, table),
+        Some(frame) => {
+            let message = format!(
+                "--append: {} is read as {} rows for the model, and as {} with all columns",
+                frame.name(),
+                table.rows(),
+                frame.rows()
+            );
+            return Err(Failure::new(Kind::BadData, message));
+        }
+        None => table,
+    };
     match out {
         Some(path) => {
             let mut file = AtomicFile::create(&path)?;
-            said.table(ids).write_csv(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
+            table.write_csv(&mut file).and_then(|()| file.flush()).map_err(|cause| file.failed(cause))?;
             file.commit()?;
             Ok(())
         }
         None => {
             let mut text = Vec::new();
-            said.table(ids).write_csv(&mut text).expect("memory takes any text");
+            table.write_csv(&mut text).expect("memory takes any text");
             output::result(&String::from_utf8(text).expect("a table is text"))
         }
     }

@@ -24,7 +24,7 @@ pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
     let file = arguments.file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let form = arguments.format.or_else(|| Form::of_name(file)).ok_or_else(|| {
         Failure::new(Kind::Usage, format!("the name of {file:?} does not say what it is"))
-            .with_hint("--format csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities")
+            .with_hint("--format table, csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities")
     })?;
     let stem = file.split('.').find(|part| !part.is_empty()).unwrap_or_default();
     let name = arguments.name.unwrap_or_else(|| stem.to_owned());
@@ -34,9 +34,11 @@ pub fn run(arguments: UploadArguments) -> Result<(), Failure> {
         id: arguments.id,
         gaps: arguments.missing,
         replace: arguments.replace,
+        dialect: arguments.dialect,
         ..Begin::new(&name, form)
     };
     let dataset = block_on(upload(&datasets, &arguments.file, begin)).map_err(|fault| failure(&fault))?;
+    dataset.warnings.iter().for_each(|warning| output::warning(warning));
     let columns: Vec<&str> = dataset.columns.iter().map(|column| column.name.as_str()).collect();
     output::result(&format!("{name}: {} rows of {}\n", dataset.rows, columns.join(", ")))
 }

@@ -249,7 +249,7 @@ impl PreparedTable {
         let form = TableForm {
             delimiter: selection.delimiter.map(char::from),
             header: selection.header,
-            text: selection.id.iter().cloned().collect(),
+            text: selection.id.iter().chain(&preparation.as_text).cloned().collect(),
             ..preparation.form()
         };
         let sets_aside = wishes.is_auto && words.sets_aside;

@@ -56,7 +56,9 @@ fn three_genes_become_nine_numbers_and_a_header() {
     "#]]
     .assert_eq(&sandbox.read("d/dissimilarities.json"));
     assert!(
-        outcome.stdout.starts_with("3 items, identity of 3 pairs; mean 0.07500, largest 0.1250\n"),
+        outcome
+            .stdout
+            .starts_with("3 items, identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"),
         "{}",
         outcome.stdout
     );
@@ -116,7 +118,11 @@ fn equal_items_become_one_with_a_weight() {
     let sandbox = Sandbox::with("reads.fasta", reads);
     let run = ["distances", "reads.fasta", "--collapse", "--out", "d", "--form", "condensed", "--element", "f64"];
     let outcome = sandbox.lehr(&run).succeeded();
-    assert!(outcome.stdout.starts_with("3 distinct items of 5, identity of 3 pairs; "), "{}", outcome.stdout);
+    assert!(
+        outcome.stdout.starts_with("3 distinct items of 5, identity (local alignment, EDNAFULL) of 3 pairs; "),
+        "{}",
+        outcome.stdout
+    );
     assert_eq!(sandbox.list("d"), ["dissimilarities.json", "dissimilarities.npy", "ids.csv", "members.csv"]);
     let d: Vec<f64> = numbers(&sandbox, "d/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();
     assert_eq!(d, [1.0 - 7.0 / 8.0, 1.0 - 9.0 / 10.0, 0.0]);
@@ -256,8 +262,12 @@ fn items_that_are_all_equal() {
 fn pairs_that_hardly_match_are_reported_with_what_gives_them_a_value() {
     let sandbox = Sandbox::with("genes.fasta", ">a\nAAAAAAAAAAAA\n>b\nAAAAAAAAAAAC\n>c\nCCCCCCCCCCCC\n");
     let outcome = sandbox.lehr(&["distances", "genes.fasta", "--out", "d"]).succeeded();
-    let expected = "warning: 2 pairs without a value (67 % of all): less than 0.7 of the shorter sequence matches; --alignment semi-global";
+    let expected = "warning: 2 pairs without a value (67 % of all): the alignment covers less than 0.7 of the shorter sequence; --alignment semi-global";
     assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+    // No mean of nothing.
+    sandbox.write("two.fasta", ">a\nAAAAAAAAAAAA\n>c\nCCCCCCCCCCCC\n");
+    let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n"]).succeeded().stdout;
+    assert!(none.starts_with("2 items, identity (local alignment, EDNAFULL) of 1 pair; none has a value\n"), "{none}");
     let outcome = sandbox.lehr(&["distances", "genes.fasta", "--alignment", "global", "--out", "s"]).succeeded();
     assert!(!outcome.stderr.contains("without a value"), "{}", outcome.stderr);
 }

@@ -405,6 +405,19 @@ fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
     // Over the columns that both have, scaled up to all of them; the first two have none in common.
     assert_eq!(matrix("survey"), format!("dissimilarity\nNaN\n{}\n0\n", f64::from(18f32.sqrt())));
 
+    // An ordinary table, with what the reader would decide otherwise.
+    sandbox.write("shop.csv", "code,since,note\n00042,03.04.2021,\n00007,05.06.2021,new\n");
+    let table = ["upload", "shop.csv", &datasets, "--format", "table"];
+    let found = ask(&table).succeeded();
+    assert_eq!(found.stdout, "shop: 2 rows of code, since, note\n");
+    assert!(found.stderr.contains("\"code\" is read as text"), "{}", found.stderr);
+    assert!(found.stderr.contains("dates in \"since\" are ambiguous"), "{}", found.stderr);
+    let dialect = r#"{ "as_number": ["code"], "dates": "month_first" }"#;
+    let asked = ask(&[&table[..], &["--replace", "--dialect", dialect]].concat()).succeeded();
+    assert_eq!(asked.stderr, "");
+    let slip = ask(&[&table[..], &["--replace", "--dialect", r#"{ "date": "month_first" }"#]].concat());
+    assert!(slip.code == 2 && slip.stderr.contains("unknown field `date`"), "{}", slip.stderr);
+
     let refused = ask(&["upload", "survey.csv", &datasets, "--id", "person", "--replace"]);
     assert_eq!(refused.code, 3);
     assert!(refused.stderr.contains("survey, line 2, column 3"), "{}", refused.stderr);
@@ -416,7 +429,7 @@ fn sequences_fingerprints_and_tables_with_gaps_are_uploaded_and_compared() {
     let refused = ask(&["upload", "genes.seq", &datasets]);
     assert_eq!(refused.code, 2);
     assert!(
-        refused.stderr.contains("--format csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities"),
+        refused.stderr.contains("--format table, csv, tsv, npy, parquet, arrow, fasta, fps or dissimilarities"),
         "{}",
         refused.stderr
     );

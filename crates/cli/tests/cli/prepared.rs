@@ -103,6 +103,68 @@ fn choices_by_hand_go_before_those_by_the_data() {
 }
 
 #[test]
+fn a_column_is_read_as_numbers_or_text_where_that_is_asked_for() {
+    // The sizes, which begin with zeros, tell the groups; the class is a number that is none.
+    let row = |row: usize| format!("{:05},{},{}\n", if row % 2 == 1 { 900 } else { 10 } + row, row % 3, row % 7);
+    let sandbox = Sandbox::with("t.csv", format!("size,class,x\n{}", (0..80).map(row).collect::<String>()));
+    let asked = ["cluster", "t.csv", "--auto", "--as-number", "size", "--as-text", "class", "--out", "o"];
+    let run = sandbox.lehr(&asked).succeeded();
+    assert!(run.stderr.contains("size    measure   number"), "{}", run.stderr);
+    assert!(run.stderr.contains("class   category  text"), "{}", run.stderr);
+    let labels = sandbox.read("o/labels.csv");
+    let found: Vec<&str> = labels.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert!((2..80).all(|row| found[row] == found[row % 2]) && found[0] != found[1], "{labels}");
+    // The next table is read in the same way.
+    sandbox.write("next.csv", "size,class,x\n00017,2,3\n00950,1,4\n");
+    let predicted = sandbox.lehr(&["predict", "o", "next.csv"]).succeeded();
+    let next: Vec<&str> = predicted.stdout.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(next, [found[0], found[1]]);
+    for option in ["--as-number", "--as-text"] {
+        let refused = sandbox.lehr(&["cluster", "t.csv", "--auto", option, "kode", "--out", "p"]);
+        assert!(refused.code == 3 && refused.stderr.contains("\"kode\""), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn dates_are_compared_by_weekday_and_month_where_that_is_asked_for() {
+    // Half of the rows are on Mondays in January or July, half on Saturdays of any month.
+    let monday = |row: usize| ["2024-01-01", "2024-01-08", "2023-01-02", "2022-01-03"][row % 4];
+    let saturday = |row: usize| ["2024-07-06", "2024-07-13", "2023-07-01", "2022-07-02"][row % 4];
+    let row = |row: usize| format!("{},{}\n", if row % 8 < 4 { monday(row) } else { saturday(row) }, row % 5);
+    let sandbox = Sandbox::with("t.csv", format!("day,x\n{}", (0..80).map(row).collect::<String>()));
+    let asked =
+        ["--columns", "day", "--date-parts", "weekday,month", "--missing=median", "--clusters", "2", "--out", "o"];
+    let run = sandbox.lehr(&[&["cluster", "t.csv"][..], &asked].concat()).succeeded();
+    assert!(run.stderr.contains("day of the week, month"), "{}", run.stderr);
+    let labels = sandbox.read("o/labels.csv");
+    let found: Vec<&str> = labels.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert!((0..80).all(|row| (found[row] == found[0]) == (row % 8 < 4)), "{labels}");
+    let centers = sandbox.read("o/centers.csv");
+    assert!(centers.starts_with("cluster,day = Monday,day = Tuesday,"), "{centers}");
+    sandbox.write("next.csv", "day,x\n2031-07-05,1\n2031-01-06,2\n");
+    let predicted = sandbox.lehr(&["predict", "o", "next.csv"]).succeeded();
+    let next: Vec<&str> = predicted.stdout.lines().skip(1).map(|line| line.split(',').nth(1).unwrap()).collect();
+    assert_eq!(next, [found[4], found[0]]);
+    // With all columns of the file, also of a row that the model can say nothing of.
+    sandbox.write("next.csv", "day,x\n2031-07-05,1\n,2\n");
+    let appended = sandbox.lehr(&["predict", "o", "next.csv", "--append"]).succeeded().stdout;
+    let lines: Vec<&str> = appended.lines().collect();
+    assert_eq!(lines[0], "id,cluster,probability,distance,day,x");
+    assert!(lines[1].ends_with(",2031-07-05,1") && lines[2] == "1,,,,,2", "{appended}");
+}
+
+#[test]
+fn rows_that_repeat_others_are_reported_with_quiet_too() {
+    let row = |row: usize| format!("{},{}\n", row * 37 % 101, row % 3);
+    let rows: String = (0..50).chain([7, 7, 9]).map(row).collect();
+    let sandbox = Sandbox::with("t.csv", format!("x,y\n{rows}"));
+    sandbox.lehr(&["cluster", "t.csv", "--auto", "--quiet", "--out", "o"]).succeeded();
+    let words = "3 rows of 53 repeat an earlier row in every column (row 51 repeats row 8, for example); each counts as a row of its own";
+    let warnings = sandbox.summary("o")["warnings"].to_string();
+    assert!(warnings.contains(words), "{warnings}");
+}
+
+#[test]
 fn a_refused_table_is_described_and_a_skewed_one_is_warned_of() {
     let sandbox = Sandbox::with("shops.csv", shops());
     let refused = sandbox.lehr(&["cluster", "shops.csv"]);
@@ -128,7 +190,7 @@ fn a_row_without_any_value_has_no_influence() {
         sandbox.lehr(&arguments("shops.csv", "o")).succeeded();
         sandbox.write("more.csv", shops().replace("\nS080,", "\nS777,,,,,\nS778,,,,,\nS080,"));
         let run = sandbox.lehr(&arguments("more.csv", "p")).succeeded();
-        let words = "rows 81 and 82 have no value in any column used: weight 0, and a label that says nothing";
+        let words = "2 rows have no value in any column used, and the weight 0; their labels mean nothing: ids 80, 81";
         assert!(run.stderr.contains(words), "{}", run.stderr);
         assert!(sandbox.summary("p")["warnings"].to_string().contains(words), "{}", sandbox.summary("p")["warnings"]);
         let said = |line: &str| line.split_once(',').unwrap().1.to_owned();

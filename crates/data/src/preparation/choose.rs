@@ -1,6 +1,6 @@
 //! Chooses the columns that are used and how: as requested, and otherwise as the table suggests.
 
-use super::{ColumnUse, Feature, FeatureValue, Missing, Preparation, Wishes};
+use super::{ColumnUse, DatePart, EXCLUDED, Feature, FeatureValue, Missing, Preparation, Wishes, month_of, weekday_of};
 use crate::describe::{ColumnAccount, Facts, NumberFacts, Role, describe_columns};
 use crate::error::Error;
 use crate::frame::{Categories, DataFrame, FrameColumn, Values};
@@ -11,10 +11,27 @@ use crate::scale::{Scale, Scaling};
 const SKEWED: f64 = 1.5;
 /// A column is left out if at least this share of its values is equal.
 const SAME: f64 = 0.95;
+/// A column of whole numbers that has no more different ones than these may be a class.
+const FEW_VALUES: usize = 5;
 /// Texts of fewer than this share of the rows are not worth a feature of their own.
 const RARE: f64 = 0.01;
 /// The interquartile range of a normal column of standard deviation 1.
 const NORMAL_RANGE: f64 = 1.349;
+const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
 
 impl Preparation {
     /// Decides the use of each column of a table.
@@ -52,7 +69,7 @@ impl Preparation {
         }
         let mut features = Vec::new();
         for (column, account, how) in chosen {
-            features.extend(features_of(column, account, &how, scale, missing)?);
+            features.extend(features_of(column, account, &how, (scale, missing), &wishes.date_parts)?);
         }
         if features.is_empty() {
             let why: Vec<String> = uses.iter().map(|used| format!("{} ({})", used.column, used.how)).collect();
@@ -108,7 +125,7 @@ fn decided(
         return Err("it names or weighs the rows".to_owned());
     }
     if wishes.exclude.contains(name) {
-        return Err("excluded".to_owned());
+        return Err(EXCLUDED.to_owned());
     }
     let is_asked_for = wishes.columns.as_ref().map(|columns| columns.contains(name));
     if is_asked_for == Some(false) {
@@ -137,9 +154,16 @@ fn decided(
         (Role::Duplicate { of }, _) => return Err(format!("the same values as {of}")),
     }
     match (&column.values, &account.facts) {
-        (Values::Numbers(_), Facts::Numbers(facts)) => logged(name, facts, wishes, account.rows),
+        (Values::Numbers(_), Facts::Numbers(facts)) => {
+            let mut how = logged(name, facts, wishes, account.rows)?;
+            // A class that is written as 1, 2, 3 looks like a measure.
+            if facts.is_whole && (3..=FEW_VALUES).contains(&account.distinct) && account.rows > 10 * FEW_VALUES {
+                how.words = format!("{}; {} values only: --as-text makes it a category", how.words, account.distinct);
+            }
+            Ok(how)
+        }
         (Values::Times(_), _) if wishes.log.contains(name) => Err("a date has no logarithm".to_owned()),
-        (Values::Times(_), _) => Ok(How { log_offset: None, words: "days".to_owned() }),
+        (Values::Times(_), _) => Ok(How { log_offset: None, words: date_words(&wishes.date_parts) }),
         (Values::Categories(_), _) if wishes.log.contains(name) => Err("texts have no logarithm".to_owned()),
         (Values::Categories(_), _) => {
             Ok(How { log_offset: None, words: "a feature for each text; together they weigh as one column".to_owned() })
@@ -197,6 +221,16 @@ fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Resu
     }
 }
 
+fn date_words(parts: &[DatePart]) -> String {
+    let word = |part: &DatePart| match part {
+        DatePart::Days => "days",
+        DatePart::Weekday => "day of the week",
+        DatePart::Month => "month",
+    };
+    let words: Vec<&str> = parts.iter().map(word).collect();
+    if words.is_empty() { "days".to_owned() } else { words.join(", ") }
+}
+
 fn log_words(facts: &NumberFacts) -> String {
     match facts.log_offset {
         0.0 => "logarithm".to_owned(),
@@ -233,8 +267,8 @@ fn features_of(
     column: &FrameColumn,
     account: &ColumnAccount,
     how: &How,
-    scale: Scale,
-    missing: Missing,
+    (scale, missing): (Scale, Missing),
+    date_parts: &[DatePart],
 ) -> Result<Vec<Feature>, Error> {
     let feature = |name: String, value: FeatureValue| Feature {
         name,
@@ -246,41 +280,62 @@ fn features_of(
         divisor: 1.0,
         fill: 0.0,
     };
+    // The levels of a category, each with its name and its number of rows.
+    let of_levels = |levels: Vec<(String, FeatureValue, usize)>| -> Vec<Feature> {
+        let present = (account.rows - account.missing).max(1) as f64;
+        let shares: Vec<f64> = levels.iter().map(|(.., count)| *count as f64 / present).collect();
+        let variance: f64 = shares.iter().map(|share| share * (1.0 - share)).sum();
+        let divisor = match scale {
+            Scale::None => 1.0,
+            Scale::Std => variance.sqrt(),
+            // A column of numbers has about this variance then.
+            Scale::Robust => variance.sqrt() * NORMAL_RANGE,
+        };
+        let divisor = if divisor > 0.0 { divisor } else { 1.0 };
+        let most = levels.iter().enumerate().max_by_key(|(index, (.., count))| (*count, usize::MAX - index));
+        let mode = most.map_or(0, |(index, _)| index);
+        let of_level = |(index, (name, value, _)): (usize, (String, FeatureValue, usize))| {
+            let fill = match missing {
+                Missing::Mode => f64::from(u8::from(index == mode)),
+                _ => shares[index],
+            };
+            let shift = if scale == Scale::None { 0.0 } else { shares[index] };
+            Feature { shift, divisor, fill, ..feature(format!("{} = {name}", column.name), value) }
+        };
+        levels.into_iter().enumerate().map(of_level).collect()
+    };
     Ok(match &column.values {
-        Values::Numbers(_) | Values::Times(_) => {
-            let value =
-                if matches!(column.values, Values::Times(_)) { FeatureValue::Days } else { FeatureValue::Number };
-            vec![scaled(feature(column.name.clone(), value), column, scale, missing)?]
+        Values::Numbers(_) => vec![scaled(feature(column.name.clone(), FeatureValue::Number), column, scale, missing)?],
+        Values::Times(times) => {
+            let counted = |names: &[&str], part_of: fn(f64) -> u8, value: fn(u8) -> FeatureValue| {
+                let count = |part: u8| times.iter().filter(|time| !time.is_nan() && part_of(**time) == part).count();
+                let parts = (1u8..).zip(names);
+                parts.map(|(part, name)| ((*name).to_owned(), value(part), count(part))).collect()
+            };
+            let mut features = Vec::new();
+            let days = [DatePart::Days];
+            for part in if date_parts.is_empty() { &days } else { date_parts } {
+                match part {
+                    DatePart::Days => {
+                        let days = feature(column.name.clone(), FeatureValue::Days);
+                        features.push(scaled(days, column, scale, missing)?);
+                    }
+                    DatePart::Weekday => {
+                        features.extend(of_levels(counted(&WEEKDAYS, weekday_of, FeatureValue::Weekday)));
+                    }
+                    DatePart::Month => features.extend(of_levels(counted(&MONTHS, month_of, FeatureValue::Month))),
+                }
+            }
+            features
         }
         Values::Categories(texts) => {
             let levels = kept_levels(texts);
-            let present = (account.rows - account.missing).max(1) as f64;
-            let shares: Vec<f64> = levels.iter().map(|(_, count)| *count as f64 / present).collect();
-            let variance: f64 = shares.iter().map(|share| share * (1.0 - share)).sum();
-            let divisor = match scale {
-                Scale::None => 1.0,
-                Scale::Std => variance.sqrt(),
-                // A column of numbers has about this variance then.
-                Scale::Robust => variance.sqrt() * NORMAL_RANGE,
-            };
-            let most = levels.iter().enumerate().max_by_key(|(index, (_, count))| (*count, usize::MAX - index));
-            let mode = most.map_or(0, |(index, _)| index);
             let named: Vec<String> = levels.iter().filter_map(|(level, _)| level.clone()).collect();
-            let of_level = |(index, (level, _)): (usize, &(Option<String>, usize))| {
-                let value = match level {
-                    Some(level) => FeatureValue::Level(level.clone()),
-                    None => FeatureValue::OtherThan(named.clone()),
-                };
-                let name = format!("{} = {}", column.name, level.as_deref().unwrap_or("other"));
-                let fill = match missing {
-                    Missing::Mode => f64::from(u8::from(index == mode)),
-                    _ => shares[index],
-                };
-                let shift = if scale == Scale::None { 0.0 } else { shares[index] };
-                let divisor = if divisor > 0.0 { divisor } else { 1.0 };
-                Feature { shift, divisor, fill, ..feature(name, value) }
+            let value = |(level, count): (Option<String>, usize)| match level {
+                Some(level) => (level.clone(), FeatureValue::Level(level), count),
+                None => ("other".to_owned(), FeatureValue::OtherThan(named.clone()), count),
             };
-            levels.iter().enumerate().map(of_level).collect()
+            of_levels(levels.into_iter().map(value).collect())
         }
     })
 }
@@ -411,6 +466,58 @@ mod tests {
         assert!(error.contains("row 4, column 3 (\"age\"): expected a value, found none"), "{error}");
         let wrong = Wishes { log: vec!["revenu".into()], ..Wishes::default() };
         assert!(matches!(Preparation::new(&frame, &wrong), Err(Error::NoSuchColumns { .. })));
+    }
+
+    #[test]
+    fn a_date_is_days_or_its_weekday_and_month() {
+        // From Thursday, 1970-01-01, on: 35 days, each twice, and one missing.
+        let times: Vec<f64> =
+            (0..71).map(|row| if row == 70 { f64::NAN } else { f64::from(row / 2) * 86_400.0 + 7.0 }).collect();
+        let column = FrameColumn {
+            name: "day".into(),
+            values: Values::Times(times),
+            read_as: crate::frame::ReadAs::Date { form: "year-month-day".into(), has_time: true },
+        };
+        let frame = DataFrame::new("t", vec![column]).unwrap();
+        let prepared = |date_parts: &[DatePart], scale: Scale| {
+            let wishes = Wishes {
+                columns: Some(vec!["day".into()]),
+                date_parts: date_parts.to_vec(),
+                scale: Some(scale),
+                missing: Some(Missing::Mode),
+                ..Wishes::default()
+            };
+            let preparation = Preparation::new(&frame, &wishes).unwrap();
+            let table = preparation.apply(&frame).unwrap().table;
+            (preparation, table)
+        };
+        let (days, _) = prepared(&[], Scale::None);
+        assert_eq!((days.features.len(), &*days.uses[0].how), (1, "days"));
+        let (both, table) = prepared(&[DatePart::Weekday, DatePart::Month], Scale::None);
+        assert_eq!((both.features.len(), &*both.uses[0].how), (19, "day of the week, month"));
+        assert_eq!(both.features[3].name, "day = Thursday");
+        assert_eq!(
+            (both.features[7].name.as_str(), both.features[18].name.as_str()),
+            ("day = January", "day = December")
+        );
+        let ones = |row: usize| (0..19).filter(|at| table[row * 19 + at] == 1.0).collect::<Vec<_>>();
+        // Thursday in January, Friday, Sunday the first of February.
+        assert_eq!((ones(0), ones(2), ones(62)), (vec![3, 7], vec![4, 7], vec![6, 8]));
+        // The gap gets the most frequent ones: the first weekday of five, and January.
+        assert_eq!(ones(70), [0, 7]);
+        // Each part weighs as much as one column of numbers.
+        let (of_month, _) = prepared(&[DatePart::Month], Scale::Std);
+        let rows = of_month.apply(&frame).unwrap().features;
+        let variance: f64 = (0..12)
+            .map(|at| {
+                let values: Vec<f64> = rows.iter().skip(at).step_by(12).copied().collect();
+                let mean = values.iter().sum::<f64>() / values.len() as f64;
+                values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64
+            })
+            .sum();
+        assert!((variance - 1.0).abs() < 0.05, "{variance}");
+        // Before 1970, too.
+        assert_eq!((weekday_of(-1.0), month_of(-1.0)), (3, 12));
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Sequences from FASTA: a line `>id description`, then lines of letters, and so on.
 //!
-//! Whether the letters are nucleotides or amino acids is found out, unless given: nucleotides if at least nine letters
-//! in ten are `ACGTUN`. Lower case, `\r\n`, blanks and blank lines among the letters, and a `*` at the end of a protein
-//! are fine. Everything else that is no letter of the alphabet is a fault, with its line. Gaps are letters only if you
-//! expect aligned sequences.
+//! The alphabet is found out, unless given: see [`Alphabet::likely`]. Lower case, `\r\n`,
+//! blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no
+//! letter of the alphabet is a fault, with its line. Gaps are letters only if you expect aligned sequences.
 
 use std::io::Read;
 use std::path::Path;

@@ -44,6 +44,9 @@ pub struct TableForm {
     pub missing: Vec<String>,
     /// Columns that are text, whatever they contain, by name.
     pub text: Vec<String>,
+    /// Columns that are numbers, by name, although their values begin with a 0 as codes do, or look like dates, times
+    /// or yes and no. Values that are no numbers are faults.
+    pub number: Vec<String>,
     /// How columns are read, by name, as a [`DataFrame`](crate::frame::DataFrame) has said before of a table of the
     /// same kind.
     pub columns: BTreeMap<String, ReadAs>,

@@ -125,7 +125,27 @@ pub fn data_frame_of(name: &str, columns: Vec<InputColumn>, form: &TableForm) ->
     read.extend(texts_at.into_iter().zip(of_texts.columns));
     read.sort_by_key(|(place, _)| *place);
     let frame = DataFrame::new(name, read.into_iter().map(|(_, column)| column).collect())?;
-    Ok(frame.with_notes(of_texts.notes))
+    as_asked(frame.with_notes(of_texts.notes), form)
+}
+
+/// Turns columns of numbers and times into text where that is asked for. Columns of a text file are read so already.
+fn as_asked(frame: DataFrame, form: &TableForm) -> Result<DataFrame, Error> {
+    frame.expect_columns(&form.number)?;
+    let is_text = |name: &String| form.text.contains(name) || form.columns.get(name) == Some(&ReadAs::Text);
+    let turn = |column: &FrameColumn| match &column.values {
+        Values::Categories(_) => Ok(column.clone()),
+        _ if is_text(&column.name) => Ok(FrameColumn::texts(&column.name, frame.texts(&column.name)?)),
+        _ => Ok(column.clone()),
+    };
+    if !frame.columns().iter().any(|column| is_text(&column.name)) {
+        return Ok(frame);
+    }
+    let turned = DataFrame::new(frame.name(), frame.columns().iter().map(turn).collect::<Result<_, Error>>()?)?;
+    let turned = turned.with_notes(frame.notes().to_vec());
+    Ok(match frame.dialect() {
+        Some(dialect) => turned.with_dialect(dialect.clone()),
+        None => turned,
+    })
 }
 
 /// Reads a source that can be opened more than once: text that turns out not to be UTF-8 is read again.
@@ -305,7 +325,7 @@ fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> 
             let column = |column: usize| rows.values()[column..].iter().step_by(rows.dimension()).copied().collect();
             let columns =
                 rows.columns().iter().enumerate().map(|(place, name)| FrameColumn::numbers(name, column(place)));
-            let frame = DataFrame::new(rows.name(), columns.collect())?;
+            let frame = as_asked(DataFrame::new(rows.name(), columns.collect())?, form)?;
             Ok(Framed::typed(frame.with_dialect(Dialect { format: Format::Npy, ..Dialect::default() })))
         }
         #[cfg(feature = "parquet")]
@@ -448,7 +468,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
         if let Some(row) = kept.first() {
             let text = grid.fields(*row).find(|field| !field.trim().is_empty()).unwrap_or_default().trim();
             notes.push(format!(
-                "line {}, {}, is called as a sum and is none of the rows above; kept",
+                "line {}, {}, is named as a total, but its numbers are not the sums of the rows above; kept as a row of the table",
                 grid.line(*row),
                 quoted(text)
             ));
@@ -474,6 +494,7 @@ fn of_laid(name: &str, grid: Grid, form: &TableForm, laid: Laid) -> Result<Frame
     (dialect.decimal, dialect.dates) = (read.decimal, read.dates);
     dialect.missing = form.missing.clone();
     let frame = DataFrame::new(name, read.columns)?.with_notes(notes).with_dialect(dialect);
+    frame.expect_columns(&form.number)?;
     Ok(Framed { frame, grid, rows, names_rows, as_numbers: read.as_numbers, missing: form.missing.clone(), faults })
 }
 
@@ -514,7 +535,10 @@ fn columns(
             faults.add_with(|| Fault {
                 place: Place::Line(grid.line(row)),
                 column: Some(Column { index: column, name: Some(called.clone()) }),
-                expected: format!("a value as this column had before ({read_as})"),
+                expected: match form.number.contains(called) {
+                    true => "a number, since the column is to be read as numbers".to_owned(),
+                    false => format!("a value as this column had before ({read_as})"),
+                },
                 found: quoted(grid.field(row, column).trim()),
             });
         }

@@ -62,6 +62,11 @@ struct Times {
     are_clocks: bool,
     /// Numbers written as 20210423 are dates for a person; they stay numbers.
     seen: usize,
+    /// The number of values that are dates, each in any order, as far as they were counted.
+    dates: usize,
+    /// The number of those that are none, and the row of the first.
+    others: usize,
+    other: Option<usize>,
 }
 
 impl Default for Times {
@@ -76,9 +81,15 @@ impl Default for Times {
             separator: None,
             are_clocks: true,
             seen: 0,
+            dates: 0,
+            others: 0,
+            other: None,
         }
     }
 }
+
+/// So many more texts than dates end the count of dates.
+const FEW_TEXTS: usize = 16;
 
 const ORDERS: [DateOrder; 3] = [DateOrder::DayFirst, DateOrder::MonthFirst, DateOrder::YearFirst];
 
@@ -87,13 +98,20 @@ impl Times {
     fn look(&mut self, row: usize, field: &str) {
         self.seen += 1;
         self.are_clocks = self.are_clocks && date::time_of_day(field).is_some();
-        if self.orders == Orders::NONE {
+        // A column of text: one that has dates has many.
+        if self.others > self.dates + FEW_TEXTS {
             return;
         }
         let Some(date) = Date::of(field) else {
             self.orders = Orders::NONE;
+            self.others += 1;
+            self.other.get_or_insert(row);
             return;
         };
+        self.dates += 1;
+        if self.orders == Orders::NONE {
+            return;
+        }
         for (order, denied) in ORDERS.iter().zip(&mut self.denied) {
             if !date.orders.has(*order) {
                 denied.get_or_insert(row);
@@ -240,6 +258,7 @@ impl Survey {
             currency: self.currencies.first().map(|sign| (*sign).to_owned()),
             is_percent: self.percents > self.plain,
             has_powers: self.powers > 0,
+            is_mixed: false,
             is_ambiguous: false,
         };
         // Codes have no misfits and are no numbers all the same.
@@ -262,6 +281,11 @@ impl Survey {
         }
     }
 
+    /// The reading that fewest values do not fit.
+    fn best(&self) -> Mark {
+        if self.readings[1].misfits < self.readings[0].misfits { Mark::Comma } else { Mark::Point }
+    }
+
     fn is_number(&self) -> bool {
         self.filled > 0 && self.readings.iter().any(|reading| reading.misfits == 0)
     }
@@ -275,7 +299,7 @@ impl Reading {
 }
 
 /// Whether a field is a number, a date or a time in any form.
-pub(super) fn is_value(field: &str) -> bool {
+pub(crate) fn is_value(field: &str) -> bool {
     let is_number = |parts: Parts<'_>| Mark::BOTH.iter().any(|mark| parts.number(*mark).is_some());
     let field = field.trim();
     Parts::of(field).is_some_and(is_number) || Date::of(field).is_some() || date::time_of_day(field).is_some()
@@ -403,13 +427,15 @@ fn one(
         return ReadAs::Text;
     }
     let example = |row: usize| quoted(grid.field(row, column).trim());
-    if survey.is_date() {
+    let must_be_number = form.number.iter().any(|number| number == name);
+    if survey.is_date() && !must_be_number {
         return date(name, &survey.times, others, form, &example, notes);
     }
-    if survey.times.seen == survey.filled && survey.times.are_clocks {
+    if survey.times.seen == survey.filled && survey.times.are_clocks && !must_be_number {
         return ReadAs::TimeOfDay;
     }
     if survey.times.seen == survey.filled
+        && !must_be_number
         && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows, survey.is_crossed(rows))
     {
         if no.is_empty() {
@@ -417,7 +443,7 @@ fn one(
         }
         return ReadAs::Truth { yes, no };
     }
-    if !survey.is_number() {
+    if !survey.is_number() && !must_be_number {
         // Numbers but for some: more likely a mistake than text.
         let best = survey.readings.iter().min_by_key(|reading| reading.misfits);
         if let Some(Reading { misfits, misfit: Some(row), .. }) = best
@@ -431,20 +457,37 @@ fn one(
                 example(*row)
             ));
         }
+        // Dates but for some, or dates in forms that contradict each other.
+        let Times { dates, other, .. } = survey.times;
+        if dates * 2 > survey.filled {
+            let why = match other {
+                Some(row) => format!(
+                    "and {} in line {} is none; if it stands for a missing value, say so",
+                    example(row),
+                    grid.line(row)
+                ),
+                None => "in more than one order of day, month and year; write them in one".to_owned(),
+            };
+            notes.push(format!("{name:?} is read as text: {dates} of its {} values are dates, {why}", survey.filled));
+        }
         return ReadAs::Text;
     }
-    if survey.currencies.len() > 1 {
-        notes.push(format!("{name:?} is read as text: it has several currencies, {}", survey.currencies.join(", ")));
+    const REMEDY: &str = "convert them, or ask for numbers (--as-number) to read them as they are";
+    if survey.currencies.len() > 1 && !must_be_number {
+        let currencies = survey.currencies.join(", ");
+        notes.push(format!("{name:?} is read as text: it has several currencies, {currencies}; {REMEDY}"));
         return ReadAs::Text;
     }
-    if survey.percents > 0 && survey.plain > 0 {
+    if survey.percents > 0 && survey.plain > 0 && !must_be_number {
         notes.push(format!(
-            "{name:?} is read as text: {} of its values are per cent and {} are not",
+            "{name:?} is read as text: {} of its values are per cent and {} are not; {REMEDY}",
             survey.percents, survey.plain
         ));
         return ReadAs::Text;
     }
-    if let Some(row) = survey.code {
+    if let Some(row) = survey.code
+        && !must_be_number
+    {
         notes.push(format!(
             "{name:?} is read as text: {} in line {} begins with a 0, as codes do and numbers do not",
             example(row),
@@ -456,6 +499,8 @@ fn one(
     let mut is_ambiguous = false;
     let mark = match survey.shown() {
         Some(mark) => mark,
+        // Asked for, although no reading fits all values: what does not fit is a fault.
+        None if !survey.is_number() => asked.unwrap_or_else(|| survey.best()),
         None if !survey.differs => Mark::Point,
         None => {
             let by_others = || others.decimal.map(|mark| if mark == ',' { Mark::Comma } else { Mark::Point });
@@ -476,12 +521,15 @@ fn one(
     if survey.written == 0 && mark == Mark::Point && !is_ambiguous {
         return ReadAs::Number;
     }
+    // Reached only if that was asked for.
+    let is_mixed = survey.currencies.len() > 1 || survey.percents > 0 && survey.plain > 0;
     ReadAs::WrittenNumber(NumberForm {
         decimal: mark.character(),
         thousands: reading.thousands,
-        currency: survey.currencies.first().map(|sign| (*sign).to_owned()),
-        is_percent: survey.percents > 0,
+        currency: survey.currencies.first().filter(|_| !is_mixed).map(|sign| (*sign).to_owned()),
+        is_percent: survey.percents > 0 && !is_mixed,
         has_powers: survey.powers > 0,
+        is_mixed,
         is_ambiguous,
     })
 }

@@ -1,7 +1,7 @@
 //! Tables as people have them, read as data frames: each decision, and that it is reported.
 
-use lehr_data::frame::{DataFrame, ReadAs, Values};
-use lehr_data::read::{TableForm, data_frame_from};
+use lehr_data::frame::{DataFrame, FrameColumn, ReadAs, Values};
+use lehr_data::read::{InputColumn, TableForm, data_frame_from, data_frame_of};
 
 /// A table read with nothing asked.
 pub(crate) fn plain(text: impl AsRef<[u8]>) -> DataFrame {
@@ -87,8 +87,26 @@ fn numbers_that_are_none_are_text_and_said_to_be() {
         [
             "\"a\" is read as text: 4 of its 5 values are numbers, and \"4o\" in line 5 is none; if it stands for a missing value, say so",
             "\"zip\" is read as text: 4 of its 5 values are numbers, and \"x\" in line 4 is none; if it stands for a missing value, say so",
-            "\"money\" is read as text: it has several currencies, $, €",
-            "\"share\" is read as text: 2 of its values are per cent and 3 are not",
+            "\"money\" is read as text: it has several currencies, $, €; convert them, or ask for numbers (--as-number) to read them as they are",
+            "\"share\" is read as text: 2 of its values are per cent and 3 are not; convert them, or ask for numbers (--as-number) to read them as they are",
+        ]
+    );
+    let asked = TableForm { number: vec!["money".into(), "share".into()], ..TableForm::default() };
+    let asked = with("money,share\n$5,5%\n5 €,3\n\"1,250 €\",2\n", &asked);
+    assert_eq!((numbers(&asked, "money"), numbers(&asked, "share")), (vec![5.0, 5.0, 1250.0], vec![5.0, 3.0, 2.0]));
+    assert_eq!(asked.notes(), [] as [String; 0]);
+    let dates = plain("d,e\n2024-04-13,x1\n13.04.2024,x2\n2024-05-01,x3\n");
+    assert_eq!(
+        dates.notes(),
+        [
+            "\"d\" is read as text: 3 of its 3 values are dates, in more than one order of day, month and year; write them in one"
+        ]
+    );
+    let dates = plain("d\n2024-04-13\n2024-04-14\nsoon\n2024-05-01\n");
+    assert_eq!(
+        dates.notes(),
+        [
+            "\"d\" is read as text: 3 of its 4 values are dates, and \"soon\" in line 4 is none; if it stands for a missing value, say so"
         ]
     );
     let codes = plain("zip,x\n01234,1\n12345,2\n");
@@ -111,6 +129,34 @@ fn a_column_is_read_as_it_was_before() {
         error,
         "t.csv, line 4, column 1 (\"a\"): expected a value as this column had before (number, decimal ',', thousands '.'), found \"z\""
     );
+}
+
+#[test]
+fn a_column_is_read_as_numbers_or_text_where_that_is_asked_for() {
+    let text = "code,class,paid\n00042,1,yes\n00007,2,no\n00019,1,yes\n";
+    assert_eq!(texts(&plain(text), "code"), ["00042", "00007", "00019"]);
+    let form = |number: &[&str], text: &[&str]| {
+        let [number, text] = [number, text].map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+        TableForm { number, text, ..TableForm::default() }
+    };
+    let frame = with(text, &form(&["code"], &["class"]));
+    assert_eq!(numbers(&frame, "code"), [42.0, 7.0, 19.0]);
+    assert_eq!(texts(&frame, "class"), ["1", "2", "1"]);
+    assert_eq!(frame.notes(), [] as [String; 0]);
+    // The next table is read in the same way, also where its columns have types.
+    let columns = frame.columns().iter().map(|column| (column.name.clone(), column.read_as.clone())).collect();
+    let saved = TableForm { columns, ..TableForm::default() };
+    assert_eq!(numbers(&with("code,class,paid\n00003,2,no\n", &saved), "code"), [3.0]);
+    let typed = ["code", "class", "paid"].map(|name| InputColumn::Read(FrameColumn::numbers(name, vec![1.0, 2.5])));
+    let frame = data_frame_of("t", typed.to_vec(), &saved).unwrap();
+    assert_eq!((numbers(&frame, "code"), texts(&frame, "class")), (vec![1.0, 2.5], vec!["1".into(), "2.5".into()]));
+    // Values that are no numbers are faults, each with its line.
+    let refused = data_frame_from(text.as_bytes(), "t.csv", &form(&["paid"], &[])).unwrap_err().to_string();
+    let words =
+        "line 2, column 3 (\"paid\"): expected a number, since the column is to be read as numbers, found \"yes\"";
+    assert!(refused.contains(words), "{refused}");
+    let refused = data_frame_from(text.as_bytes(), "t.csv", &form(&["kode"], &[])).unwrap_err().to_string();
+    assert!(refused.contains("\"kode\""), "{refused}");
 }
 
 #[test]

@@ -76,7 +76,12 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
     assert_eq!((bare.rows(), bare.notes()), (2, &["line 4, \"Total\", has no values; left out".to_owned()][..]));
     let kept = plain("firm,a\nShell,1\nBP,3\nTotal,17\n");
     assert_eq!(kept.rows(), 3);
-    assert_eq!(kept.notes(), ["line 4, \"Total\", is called as a sum and is none of the rows above; kept"]);
+    assert_eq!(
+        kept.notes(),
+        [
+            "line 4, \"Total\", is named as a total, but its numbers are not the sums of the rows above; kept as a row of the table"
+        ]
+    );
     let frame = plain("a,b\n1,2\n3,4\n\nSource: Office of Statistics\n");
     assert_eq!(frame.notes(), ["line 5, \"Source: Office of Statistics\", is a note below the table; left out"]);
     assert_eq!(plain("a,b\n1,2\n3,4\n,\n,\n").notes(), ["2 rows of empty fields at the end; left out"]);

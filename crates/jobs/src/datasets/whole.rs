@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::service::{Begun, PIECE_BYTES, finished};
 use super::{Begin, Dataset, DatasetService, Datasets, Grow};
 use crate::bytes::Bytes;
-use crate::format::Form;
+use crate::format::{Dialect, Form};
 
 /// Brings in a whole file, and answers when it can be used. Larger ones come in pieces: [`Begin`].
 ///
@@ -82,6 +82,9 @@ pub struct UploadFile {
     /// Whether numbers may be missing: empty fields of text files, NaN and nulls elsewhere. Default: no.
     #[serde(default)]
     pub gaps: bool,
+    /// How an ordinary table is written, with the format `table`. Default: found out.
+    #[serde(default)]
+    pub dialect: Option<Dialect>,
     /// Whether a data set of this name may be there; it stays until the new one is complete.
     #[serde(default)]
     pub replace: bool,
@@ -104,6 +107,7 @@ impl UploadFile {
             delimiter: None,
             header: None,
             gaps: false,
+            dialect: None,
             replace: false,
         }
     }
@@ -123,14 +127,26 @@ impl UploadFile {
 impl Independent<UploadFile> for DatasetService {
     async fn handle(file: UploadFile, call: &Call) -> Result<Dataset, Fault> {
         let format = file.form()?;
-        let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, replace, .. } = file;
+        let UploadFile { name, data, columns, weights, id, delimiter, header, gaps, dialect, replace, .. } = file;
         let all = data.as_slice().len() as u64;
         let sum = blocking("a checksum", || Sha256::digest(data.as_slice()));
         // With its sum, so that only the same file goes on where one was interrupted.
         let sha256 = Some(sum.iter().map(|byte| format!("{byte:02x}")).collect());
         let bytes = Some(all);
-        let begin =
-            Begin { name: name.clone(), format, bytes, sha256, columns, weights, id, delimiter, header, gaps, replace };
+        let begin = Begin {
+            name: name.clone(),
+            format,
+            bytes,
+            sha256,
+            columns,
+            weights,
+            id,
+            delimiter,
+            header,
+            gaps,
+            dialect,
+            replace,
+        };
         let own = call.own::<Datasets>()?;
         let (begun_at, begun) = Begun::by(call, begin, name.clone()).await?;
         let mut offset = begun_at.offset;

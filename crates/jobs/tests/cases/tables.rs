@@ -5,13 +5,13 @@ use lehr_data::read::{TableForm, data_frame_from};
 use lehr_jobs::datasets::{Begin, Datasets, Read, Take};
 use lehr_jobs::declared::{Gaps, TableOptions};
 use lehr_jobs::jobs::{Jobs, Order, Predict, State};
-use lehr_jobs::{DatasetService, Form, RowFormat, Setup};
+use lehr_jobs::{DatasetService, Dialect, Form, RowFormat, Setup};
 use lehr_methods::cluster::{Cluster, Fitted, Options};
 use lehr_methods::prepared::{Described, Keys};
 use lehr_methods::{Data, Task};
 use lehr_mining::Execution;
 use lehr_mining::anneal::Silent;
-use lehr_services::{Fault, Reference};
+use lehr_services::{Code, Fault, Reference};
 use serde_json::Value;
 
 use super::samples::*;
@@ -160,5 +160,32 @@ fn what_cannot_be_prepared_is_refused_with_what_to_do() {
         let options = TableOptions { auto: true, lonlat: true, ..TableOptions::default() };
         let refused = run(&clustering, Order::new("t", &options.with(&Options::default()))).await.unwrap_err();
         assert!(refused.reason().contains("lonlat"), "{}", refused.reason());
+    });
+}
+
+#[test]
+fn a_table_is_read_as_its_sender_says() {
+    on_one_host(async |host| {
+        let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
+        let text = "code,class,day,x\n00042,1,03.04.2021,\"1,234\"\n00007,2,05.06.2021,-9\n";
+        let read = async |name: &str, dialect: &str| {
+            let begin = Begin { dialect: serde_json::from_str(dialect).unwrap(), ..Begin::new(name, Form::Table) };
+            upload(&datasets, begin, text.as_bytes()).await
+        };
+        let found = read("found", "null").await.unwrap();
+        assert_eq!(found.account[0].read_as, "text");
+        assert_eq!(found.account[2].read_as, "date, day.month.year");
+        let said =
+            r#"{ "as_number": ["code"], "as_text": ["class"], "dates": "month_first", "decimal": ",", "na": ["-9"] }"#;
+        let asked = read("asked", said).await.unwrap();
+        let read_as: Vec<&str> = asked.account.iter().map(|column| column.read_as.as_str()).collect();
+        assert_eq!(read_as, ["number", "text", "date, month.day.year", "number, decimal ','"]);
+        assert_eq!(asked.account[3].missing, 1);
+        for wrong in [r#"{ "as_text": ["kode"] }"#, r#"{ "as_number": ["kode"] }"#, r#"{ "decimal": ";" }"#] {
+            assert_eq!(read("wrong", wrong).await.unwrap_err().code(), Code::InvalidValue, "{wrong}");
+        }
+        let csv = Begin { dialect: Some(Dialect::default()), ..Begin::new("csv", Form::Csv) };
+        let refused = upload(&datasets, csv, text.as_bytes()).await.unwrap_err();
+        assert_eq!(refused.reason(), "dialect: expected with table only");
     });
 }

@@ -209,14 +209,19 @@ impl Fitted {
                 let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
                 features.filter(|feature| feature.column == column).find_map(|feature| feature.log_offset)
             };
-            let label = |row: usize| (self.labels[row] != OUTLIER).then_some(self.labels[row] as usize);
+            // Rows without weight, such as those that lie alone, say nothing about a cluster.
+            let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
+            let label = |row: usize| (self.labels[row] != OUTLIER && counts(row)).then_some(self.labels[row] as usize);
             let row_of = |place: usize| chosen.as_ref().map_or(place, |chosen| chosen[place]);
             let labels: &[Option<usize>] = &(0..frame.rows()).map(|place| label(row_of(place))).collect::<Vec<_>>();
             let all = &self.standing(data).distances;
             let distances: &[f64] = &(0..frame.rows()).map(|place| all[row_of(place)]).collect::<Vec<_>>();
             let clusters = self.clusters.len();
-            let mut explained =
-                explain(&Question { frame, accounts, log_offset: &log_offset, labels, distances, clusters });
+            let uses = rows.origin().into_iter().flat_map(|origin| &origin.preparation.uses);
+            let unnamed: &[&str] =
+                &uses.filter(|used| used.is_excluded()).map(|used| &*used.column).collect::<Vec<_>>();
+            let question = Question { frame, accounts, log_offset: &log_offset, labels, distances, clusters, unnamed };
+            let mut explained = explain(&question);
             for portrait in &mut explained.clusters {
                 portrait.typical_row = row_of(portrait.typical_row);
                 portrait.extreme_rows.iter_mut().for_each(|row| *row = row_of(*row));
@@ -616,14 +621,23 @@ impl Fit for Fitted {
         });
         let (reason, others) = (self.number().map(Number::reason), self.number().and_then(Number::others));
         // Where many rows are far out, the clusters have long tails, and no row stands out.
-        let few = |outlying: &&Outlying| (1..=all as usize / 50).contains(&outlying.rows.len());
-        let outlying = self.outlying(data).filter(few).map(|outlying| {
+        let is_any = |outlying: &&Outlying| !outlying.rows.is_empty();
+        let outlying = self.outlying(data).filter(is_any).map(|outlying| {
             let shown = quantity(rows.distance(outlying.radius), rows.unit());
             let found = counted(outlying.rows.len() as u64, "row");
             let its = if outlying.rows.len() == 1 { "its" } else { "their" };
-            format!("{found} far out for {its} cluster (in an ordinary one: farther than {shown}): see outliers.csv")
+            if outlying.rows.len() > all as usize / 50 {
+                let part = share(outlying.rows.len() as f64, all as f64);
+                return format!("{found} ({part}) far out: the clusters have long tails; see outliers.csv");
+            }
+            format!("{found} far out for {its} cluster (from the centre of a typical one: more than {shown}): see outliers.csv")
         });
-        let lines = [Some(headline), nats, outside, reason, others, outlying];
+        // One cluster is an answer, and seldom the one that was hoped for.
+        let next = (self.number().is_some() && self.clusters.len() == 1).then(|| {
+            "next: --clusters 3 divides the rows all the same; --columns and --exclude change what they are compared by"
+                .to_owned()
+        });
+        let lines = [Some(headline), nats, outside, reason, others, next, outlying];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
         let compared = self.shortlist().map_or_else(String::new, |(heads, lines)| {
             let columns: Vec<(&str, Vec<String>)> = heads
@@ -634,7 +648,16 @@ impl Fit for Fitted {
             aligned(&columns) + "\n"
         });
         let portraits = self.explanation(data).map(|explained| portraits(&explained.clusters)).unwrap_or_default();
-        format!("{}\n\n{compared}{}{portraits}", lines.join("\n"), table.text())
+        // Their centres are no means of the columns.
+        let features = rows.origin().into_iter().flat_map(|origin| &origin.preparation.features);
+        let logged: Vec<&str> =
+            features.filter(|feature| feature.log_offset.is_some()).map(|feature| &*feature.name).collect();
+        let logged = match logged.len() {
+            0 => String::new(),
+            1 => format!("{} above is a geometric mean: its logarithm was compared\n", logged[0]),
+            _ => format!("{} above are geometric means: their logarithms were compared\n", logged.join(", ")),
+        };
+        format!("{}\n\n{compared}{}{logged}{portraits}", lines.join("\n"), table.text())
     }
 
     fn warnings(&self) -> &[String] {

@@ -4,6 +4,7 @@ use lehr_data::Points;
 use lehr_numerics::compensated::Sum;
 use lehr_numerics::random::Stream;
 
+use super::rounding;
 use crate::rows::Input;
 
 /// The largest number of rows, and the largest number of numbers, that are examined; but never fewer rows than
@@ -16,8 +17,6 @@ const MOST_COLUMNS: usize = 1_024;
 const PROJECTED: usize = 256;
 /// Rows are on a sphere if their squared lengths differ by this share of them at most.
 const SAME_LENGTH: f64 = 1e-5;
-/// From this many different values on, a column of equal steps counts as rounded.
-const LEAST_STEPS: usize = 5;
 
 /// Some rows from their mean, in a power of two of their largest deviation, in double precision.
 #[derive(Clone, Debug)]
@@ -67,11 +66,11 @@ impl Sample {
                 next = runs.next();
             }
         }
-        let is_of_numbers = matches!(input, Input::Numbers(_));
-        sample.is_on_sphere = is_of_numbers && sample.has_one_length();
+        sample.is_on_sphere = sample.has_one_length();
         sample.center();
-        if is_of_numbers && !sample.is_on_sphere {
-            sample.unround(seed);
+        if !sample.is_on_sphere {
+            let dimension = sample.dimension;
+            rounding::give_back(&mut sample.values, dimension, seed);
         }
         sample
     }
@@ -114,22 +113,6 @@ impl Sample {
         }
         let weight = total / self.weights.len().max(1) as f64;
         self.weights.iter_mut().for_each(|own| *own /= weight);
-    }
-
-    /// Undoes the rounding of columns whose values are equal steps apart, such as counts and ages: each value moves
-    /// somewhere within its step. Else the steps would be valleys.
-    fn unround(&mut self, seed: u64) {
-        let (rows, dimension) = (self.len(), self.dimension);
-        let draw = Stream::new(seed, "what rounding took");
-        for column in 0..dimension {
-            let mut seen: Vec<f64> = self.values.iter().skip(column).step_by(dimension).copied().collect();
-            seen.sort_unstable_by(f64::total_cmp);
-            let Some(step) = step_of(&seen) else { continue };
-            for row in 0..rows {
-                let within = draw.uniform((row * dimension + column) as u64) - 0.5;
-                self.values[row * dimension + column] += within * step;
-            }
-        }
     }
 
     /// The number of rows.
@@ -184,34 +167,9 @@ fn project(draw: &Stream, column: usize, value: f64, fewer: &mut [f64]) {
     fewer[(bits >> 1) as usize % fewer.len()] += sign * value;
 }
 
-/// The step of a column whose values are all equal steps apart. It must have few distinct values for its rows: twice
-/// the root of their number at most.
-fn step_of(sorted: &[f64]) -> Option<f64> {
-    let range = sorted.last()? - sorted.first()?;
-    let gaps = || sorted.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 1e-9 * range);
-    let steps = gaps().count();
-    if steps + 1 < LEAST_STEPS || (steps + 1).pow(2) > 4 * sorted.len() {
-        return None;
-    }
-    let least = gaps().fold(f64::INFINITY, f64::min);
-    gaps().all(|gap| ((gap / least).round() - gap / least).abs() < 1e-3).then_some(least)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn counts_have_a_step_and_measurements_and_classes_have_none() {
-        let sorted = |mut values: Vec<f64>| {
-            values.sort_unstable_by(f64::total_cmp);
-            values
-        };
-        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row % 9)).collect())), Some(1.0));
-        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row * row)).collect())), None);
-        assert_eq!(step_of(&sorted((0..100).map(|row| f64::from(row % 3)).collect())), None);
-        assert_eq!(step_of(&[]), None);
-    }
 
     #[test]
     fn a_sample_is_of_rows_with_weight_in_their_order_and_of_all_of_few() {

@@ -6,6 +6,7 @@ use lehr_mining::anneal::{AnyCheckpoint, Control, Observer, Progress, Silent};
 use lehr_mining::number::NEEDED;
 use lehr_mining::vector::{Checkpoint, Cost, Input, Model, Parameters, cluster, resume};
 use lehr_mining::{Engine, Error, Execution};
+use lehr_numerics::random::Stream;
 
 use super::acceptance::unpacked;
 use super::bits::executions;
@@ -89,6 +90,48 @@ fn rows_without_structure_are_one_group() {
 fn what_was_rounded_is_no_structure() {
     let rounded = uniform(2000, &[(-0.5, 12.5), (-0.5, 9.5)], 3).values().iter().map(|x| x.round()).collect();
     assert_eq!(number(&Points::new(rounded, 2).unwrap()), 1);
+}
+
+/// Rows of two normal measures, categories of 3, 4 and 3 levels as columns of one variance, and a column of 0 and 1.
+/// With probability `told`, a category has the level that belongs to the row's group.
+fn with_categories(rows: usize, groups: usize, told: f64, seed: u64) -> Points {
+    const LEVELS: [usize; 3] = [3, 4, 3];
+    let draw = Stream::new(seed, "categories");
+    let mut values = Vec::new();
+    for row in 0..rows {
+        let at = |k: usize| draw.uniform((row * 16 + k) as u64);
+        values.extend([draw.normal((row * 16 + 10) as u64), draw.normal((row * 16 + 12) as u64)]);
+        for (category, levels) in LEVELS.into_iter().enumerate() {
+            let any = (at(category) * levels as f64) as usize;
+            let level = if at(category + 3) < told { row % groups % levels } else { any };
+            let even = 1.0 / levels as f64;
+            let deviation = (levels as f64 * even * (1.0 - even)).sqrt();
+            values.extend((0..levels).map(|k| (f64::from(u8::from(k == level)) - even) / deviation));
+        }
+        values.push(2.0 * f64::from(u8::from(at(6) < 0.4)));
+    }
+    Points::new(values, 13).unwrap()
+}
+
+#[test]
+fn levels_of_categories_are_no_structure_unless_several_agree() {
+    let found = |told: f64| (0..5).map(|seed| number(&with_categories(900, 3, told, seed))).collect::<Vec<_>>();
+    assert_eq!(found(0.0), [1; 5]);
+    // Without what a category took, each of these sets has 6 clusters or more.
+    let three = found(0.85);
+    assert!(three.iter().filter(|number| **number == 3).count() >= 4, "{three:?}");
+    assert!(three.iter().all(|number| (3..=4).contains(number)), "{three:?}");
+}
+
+#[test]
+fn rows_at_a_few_corners_are_groups_and_rows_at_all_corners_are_not() {
+    let at = |corners: &[[f64; 2]]| {
+        let rows = (0..240).flat_map(|row| corners[row % corners.len()]).collect();
+        number(&Points::new(rows, 2).unwrap())
+    };
+    assert_eq!(at(&[[0.0, 0.0], [5.0, 5.0], [10.0, 0.0]]), 3);
+    assert_eq!(at(&[[0.0, 0.0], [1.0, 1.0]]), 2);
+    assert_eq!(at(&[[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), 1);
 }
 
 #[test]

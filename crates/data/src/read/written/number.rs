@@ -265,9 +265,9 @@ impl NumberForm {
         let mark = if self.decimal == ',' { Mark::Comma } else { Mark::Point };
         let (number, thousands) = parts.number(mark)?;
         let fits = (thousands.is_none() || thousands == self.thousands)
-            && (parts.currency.is_none() || parts.currency == self.currency.as_deref())
+            && (self.is_mixed || parts.currency.is_none() || parts.currency == self.currency.as_deref())
             && (parts.power.is_none() || self.has_powers)
-            && (parts.is_percent == self.is_percent || (number == 0.0 && !parts.is_percent));
+            && (self.is_mixed || parts.is_percent == self.is_percent || (number == 0.0 && !parts.is_percent));
         fits.then_some(number)
     }
 }
