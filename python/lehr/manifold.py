@@ -377,6 +377,9 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         if given is None and self.init == "random":
             random = np.random.RandomState(_checks.seed(self.random_state) % 2**32)
             starts = [random.uniform(size=self.embedding_.shape) for _ in range(int(self.n_init))]
+        # Only the form of a start counts, and squares of numbers such as 1e160 are beyond the numbers.
+        extents = [float(np.abs(start).max(initial=0.0)) for start in starts]
+        starts = [start / extent if extent > 1e100 or 0 < extent < 1e-100 else start for start, extent in zip(starts, extents)]
         maps = [_nonmetric.embedded(wanted, start, self._weights, max_iter=iterations, tol=tolerance) for start in starts]
         best = min(maps, key=lambda found: found.stress)
         self.embedding_ = as_given(best.positions, self.embedding_)

@@ -15,4 +15,5 @@ pub mod place;
 pub mod predict;
 pub mod run;
 pub mod serve;
+mod telemetry;
 pub mod upload;

@@ -35,6 +35,7 @@ pub mod packed;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub(crate) mod records;
+mod rounded;
 #[cfg(feature = "sheets")]
 mod sheet;
 mod slip;
@@ -112,7 +113,7 @@ pub struct Selection {
 ///
 /// NPY arrays have one or two dimensions (one: a single column), in either order of rows and columns. Elements are
 /// `f2`, `f4`, `f8`, `i1` to `i8`, `u1` to `u8` or `b1` (truth values: 1 and 0), in either byte order. Integers beyond
-/// 2⁵³ are rounded. Their columns are called `x0`, `x1`, …; `delimiter` and `header` do not apply to them.
+/// 2⁵³ are rounded, and a note says so. Their columns are called `x0`, `x1`, …; `delimiter` and `header` do not apply to them.
 ///
 /// Parquet is read with the feature `parquet`. Columns may be numbers (floating point in 16 bits too), whole numbers
 /// (rounded likewise) and truth values (1 and 0). Ids are those or text. Pages are plain or packed by snappy, gzip or

@@ -90,12 +90,16 @@ impl fmt::Debug for Client {
 /// The authorities that the client trusts: the given ones, or else the machine's, which are looked up when first
 /// needed.
 #[derive(Default)]
-struct Trusting {
+pub(crate) struct Trusting {
     told: Option<Trust>,
     machine: OnceLock<Result<Trust, Fault>>,
 }
 
 impl Trusting {
+    pub(crate) fn new(told: Option<Trust>) -> Self {
+        Self { told, ..Self::default() }
+    }
+
     fn trust(&self) -> Result<&Trust, Fault> {
         match &self.told {
             Some(trust) => Ok(trust),
@@ -118,6 +122,17 @@ impl fmt::Display for Origin {
 }
 
 impl Origin {
+    /// The node of an address, if it has one.
+    fn of(uri: &Uri) -> Option<Self> {
+        let authority = uri.authority()?.as_str().to_ascii_lowercase();
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return None,
+        };
+        (!authority.contains('@')).then_some(Self { is_tls, authority })
+    }
+
     /// The host without its port.
     fn host(&self) -> &str {
         self.with_port().0
@@ -178,12 +193,7 @@ impl Client {
         let scarce =
             |error: std::io::Error| Fault::new(Code::InsufficientResources, format!("no thread for a client: {error}"));
         let thread = TokioThread::start("lehr-client").map_err(scarce)?;
-        let shared = Shared {
-            nodes: Mutex::default(),
-            token,
-            trust: Arc::new(Trusting { told: trust, ..Trusting::default() }),
-            thread,
-        };
+        let shared = Shared { nodes: Mutex::default(), token, trust: Arc::new(Trusting::new(trust)), thread };
         Ok(Self { shared: Arc::new(shared) })
     }
 
@@ -226,17 +236,9 @@ impl Client {
             Fault::new(Code::InvalidValue, reason)
         };
         let uri: Uri = address.parse().map_err(|_| refuse())?;
-        let authority = uri.authority().ok_or_else(refuse)?.as_str().to_ascii_lowercase();
-        let is_tls = match uri.scheme_str() {
-            Some("http") => false,
-            Some("https") => true,
-            _ => return Err(refuse()),
-        };
-        if authority.contains('@') || uri.query().is_some() {
-            return Err(refuse());
-        }
+        let node = Origin::of(&uri).filter(|_| uri.query().is_none()).ok_or_else(refuse)?;
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(HttpLink { client: self.clone(), node: Origin { is_tls, authority }, path })
+        Ok(HttpLink { client: self.clone(), node, path })
     }
 
     /// Hands a request to the connection of its node. In the order of the calls.
@@ -350,6 +352,18 @@ async fn send_http1(
         true => unreachable(node, said(&error)),
         false => unknown_fate(node, said(&error)),
     })
+}
+
+/// Sends one request on a connection of its own, to a server that may be no node. It speaks HTTP/1.1, unless TLS settles on HTTP/2.
+pub(crate) async fn once(trust: &Trusting, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, Fault> {
+    let no_address = || Fault::new(Code::InvalidValue, format!("{} has no host", request.uri()));
+    let node = Origin::of(request.uri()).ok_or_else(no_address)?;
+    match connect(&node, trust, true).await? {
+        Spoken::Http1(sender) => send_http1(&node, sender, request).await,
+        Spoken::Http2(mut connection) => {
+            connection.sender.send_request(request).await.map_err(|error| unknown_fate(&node, connection.why(&error)))
+        }
+    }
 }
 
 /// A connection to a node, and why it broke if it did.

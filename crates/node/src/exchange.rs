@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use hyper::body::Incoming;
 use hyper::{Method, Request, Response, StatusCode};
+use lehr_runtime::TraceParent;
 use lehr_services::{Action, Code, Endpoint, Fault, Format, Link, Phase, Verb};
-use lehr_sync::Arc;
+use lehr_sync::{Arc, wall_time};
 use serde_json::{Value, json};
 
 use crate::access::{caller, host, permitted, same_site, seen, still_permitted};
@@ -23,8 +24,9 @@ use crate::refusal::{Refused, refuse, stopping};
 use crate::response::{document, event_stream, methods, page};
 use crate::route::{Route, allowed, route, service_of, without_slash};
 use crate::send::send;
+use crate::telemetry::Served;
 use crate::viewer::shown;
-use crate::{coding, events, metrics, openapi, origin, page, proxy, range};
+use crate::{coding, events, metrics, openapi, origin, page, proxy, range, telemetry};
 
 /// Answers any request.
 pub(crate) async fn exchange(
@@ -33,11 +35,15 @@ pub(crate) async fn exchange(
     turn: Ticket,
     request: Request<Incoming>,
 ) -> Result<Response<Answer>, Infallible> {
-    let began = edge.host.clock().now();
-    let (parts, mut body) = request.into_parts();
+    let (began, wall) = (edge.host.clock().now(), wall_time());
+    let (mut parts, mut body) = request.into_parts();
+    let (span, parent) = telemetry::spans(&parts.headers, edge.settings.telemetry.is_some());
+    if let Some(span) = span {
+        parts.extensions.insert(span);
+    }
     let request = Request::from_parts(parts, ());
     let client = proxy::client(&edge.settings.proxies, peer.address.ip().to_canonical(), request.headers());
-    let mut asked = RequestFacts { client, caller: None, contract: String::new() };
+    let mut asked = RequestFacts { client, caller: None, contract: String::new(), route: None };
     let origin = origin::allowed(&edge.settings.origins, request.headers());
     let is_preflight = origin.is_some() && origin::is_preflight(&request);
     let answered = if is_preflight {
@@ -48,7 +54,23 @@ pub(crate) async fn exchange(
     let status = answered.as_ref().map_or_else(|refused| refused.status, Response::status);
     let took = edge.host.clock().now().saturating_sub(began);
     edge.traffic.count(status, took);
-    tell(&edge, &peer, &request, &asked, (status, took), answered.as_ref().err().map(|refused| &refused.fault));
+    let fault = answered.as_ref().err().map(|refused| &refused.fault);
+    tell(&edge, &peer, &request, &asked, (status, took), fault);
+    if let (Some(telemetry), Some(span)) = (&edge.settings.telemetry, span) {
+        telemetry.served(&Served {
+            request: &request,
+            span,
+            parent,
+            began: wall,
+            took,
+            route: asked.route.as_deref(),
+            contract: &asked.contract,
+            client: asked.client.to_string(),
+            scheme: if edge.settings.tls.is_some() { "https" } else { "http" },
+            status,
+            fault,
+        });
+    }
     let mut response = match answered {
         Ok(response) => response,
         Err(refused) => {
@@ -82,6 +104,8 @@ fn tell(
         // The port is that of the other end, which a proxy's is not the client's.
         let is_direct = asked.client == peer.address.ip().to_canonical();
         let address = if is_direct { peer.address.to_string() } else { asked.client.to_string() };
+        // Where there is a collector, the line names the span that it gets.
+        let span = edge.settings.telemetry.as_ref().and_then(|_| request.extensions().get::<TraceParent>());
         let fields = [
             ("event", Value::from("request")),
             ("method", Value::from(request.method().as_str())),
@@ -93,18 +117,22 @@ fn tell(
             ("log", Value::from(fault.and_then(Fault::log_text))),
             ("causality", Value::from(fault.and_then(Fault::causality))),
             ("trace", Value::from(trace)),
+            ("trace_id", Value::from(span.map(|span| format!("{:032x}", span.trace)))),
+            ("span_id", Value::from(span.map(|span| format!("{:016x}", span.span)))),
             ("took_us", Value::from(u64::try_from(took.as_micros()).unwrap_or(u64::MAX))),
         ];
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     });
 }
 
-/// The facts about a request, for the log.
+/// The facts about a request, for the log and its span.
 struct RequestFacts {
     /// The client's address, as far as it is known.
     client: IpAddr,
     caller: Option<String>,
     contract: String,
+    /// The path of the service and the operation, or of the page, if there is one.
+    route: Option<String>,
 }
 
 /// The log level for a request that was answered like this.
@@ -131,6 +159,7 @@ async fn answer(
     same_site(edge, request.headers(), host)?;
     edge.count(asked.client)?;
     if let Some(shown) = shown(edge, request) {
+        asked.route = shown.is_ok().then(|| "/~/".to_owned());
         return shown;
     }
     let caller = caller(edge, peer, request.headers())?;
@@ -164,8 +193,12 @@ async fn routed(
     }
     // Looked up once: routes that are about a service use it.
     let found = route.service().map(|service| edge.host.endpoint(service));
-    if let (Some(_), Some(Ok(endpoint))) = (&edge.settings.log, &found) {
+    let is_told = edge.settings.log.is_some() || edge.settings.telemetry.is_some();
+    if let (true, Some(Ok(endpoint))) = (is_told, &found) {
         asked.contract = endpoint.contract().to_owned();
+    }
+    if edge.settings.telemetry.is_some() {
+        asked.route = route.pattern(path, found.as_ref().and_then(|found| found.as_ref().ok()));
     }
     match route {
         Route::Index if is_for_people(request.headers()) => {
@@ -231,7 +264,7 @@ async fn events_of_one(
 ) -> Result<Response<Answer>, Refused> {
     let place = edge.subscription()?;
     let wishes = events::wishes(request.uri().query().unwrap_or_default())?;
-    let options = options(edge, request.headers(), caller)?;
+    let options = options(edge, request, caller)?;
     turn.come().await;
     let subscribed = endpoint.subscribe(wishes, Format::Json, options);
     drop(turn);
@@ -252,7 +285,7 @@ async fn events_of_many(
     drop(turn);
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
     for service in services {
-        let options = options(edge, request.headers(), caller.clone())?;
+        let options = options(edge, request, caller.clone())?;
         let subscribed = async {
             let endpoint = permitted(edge, &caller, &service, None, Verb::Subscribe)?;
             let place = edge.subscription()?;

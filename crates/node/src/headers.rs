@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use hyper::StatusCode;
-use hyper::header::HeaderMap;
+use hyper::{Request, StatusCode};
 use lehr_runtime::TraceParent;
 use lehr_services::{Code, Fault, Options, Version};
 
@@ -27,8 +26,9 @@ pub(crate) const KEY_BYTES: usize = 255;
 /// The version that the state must have, whichever life it is of.
 pub(crate) const IF_VERSION: &str = "lehr-if-version";
 
-/// The options in the headers.
-pub(crate) fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Result<Options, Refused> {
+/// The options in the headers, and the span of the request.
+pub(crate) fn options(edge: &Edge, request: &Request<()>, caller: String) -> Result<Options, Refused> {
+    let headers = request.headers();
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("\u{fffd}"));
     let bad = |name: &str, expected: &str, found: &str| {
         Refused::with(
@@ -58,8 +58,7 @@ pub(crate) fn options(edge: &Edge, headers: &HeaderMap, caller: String) -> Resul
         }
         found => found.map(str::to_owned),
     };
-    // A trace that cannot be read is none: tracing must not break what it traces.
-    let trace = text("traceparent").and_then(|text| text.parse::<TraceParent>().ok());
+    let trace = request.extensions().get::<TraceParent>().copied();
     let mut options =
         Options { within: Some(within), key, incarnation, trace, contract, caller: Some(caller), if_version: None };
     if let Some(found) = text(IF_VERSION) {

@@ -90,6 +90,14 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
         let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
     }
     // Writing to a string does not fail.
+    if let Some(telemetry) = &edge.settings.telemetry {
+        let name = "lehr_telemetry_spans_total";
+        let help = "Spans for the collector: sent, dropped because too many waited, or failed to be sent";
+        let _ = write!(page, "# HELP {name} {help}.\n# TYPE {name} counter\n");
+        for (outcome, spans) in telemetry.counts() {
+            let _ = writeln!(page, "{name}{{outcome=\"{outcome}\"}} {spans}");
+        }
+    }
     for (name, help, value) in COUNTERS {
         let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} counter\n");
         for info in &infos {

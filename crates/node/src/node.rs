@@ -5,13 +5,16 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 use lehr_services::{Code, Fault, Host, HostReport};
-use lehr_sync::Arc;
+use lehr_sync::{Arc, Moment};
 use tokio::sync::watch;
 
 use crate::edge::{Edge, listen, tell_of_certificates};
 use crate::policy::Policy;
 use crate::settings::Settings;
 use crate::tokio_thread::TokioThread;
+
+/// The time that a collector has for the last spans, if services took all of theirs to end.
+const FLUSH_TIME: Duration = Duration::from_secs(1);
 
 /// A host that can be reached over HTTP. Dropping it closes the edge and leaves the host unchanged.
 ///
@@ -95,11 +98,17 @@ impl Node {
     }
 
     /// Ends the services ([`Host::shutdown`]), then the edge. Meanwhile requests are answered 503, also those that only
-    /// wait, such as for a job's end.
+    /// wait, such as for a job's end. Spans that wait for a collector are sent last, within what is left of the limit
+    /// and at least a second.
     pub async fn shutdown(self, limit: Duration) -> HostReport {
+        let began = Moment::now();
         self.edge.close();
         let report = self.host.shutdown(limit).await;
+        let telemetry = self.edge.settings.telemetry.clone();
         drop(self);
+        if let Some(telemetry) = telemetry {
+            telemetry.flush(limit.saturating_sub(began.elapsed()).max(FLUSH_TIME)).await;
+        }
         report
     }
 }

@@ -56,7 +56,7 @@ pub(crate) async fn send(
         None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };
-    let options = options(edge, request.headers(), caller)?;
+    let options = options(edge, request, caller)?;
     let known = Tags::known(request.headers());
     let changes = request.method() != Method::GET && request.method() != Method::HEAD && verb != Verb::Query;
     // A condition never hides that there is no such operation (RFC 9110, 13.2.1).

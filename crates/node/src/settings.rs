@@ -9,6 +9,7 @@ use crate::log::Log;
 use crate::origin::Origins;
 use crate::policy::Policy;
 use crate::proxy::Network;
+use crate::telemetry::Telemetry;
 use crate::tls::Tls;
 use crate::viewer::Viewer;
 
@@ -39,6 +40,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// The target of its request log. Default: nowhere.
     pub log: Option<Log>,
+    /// The collector that gets a span of each request. Default: none.
+    pub telemetry: Option<Telemetry>,
     /// The page that it shows in a browser. Default: a list of its services.
     pub viewer: Viewer,
     /// The number of threads that serve connections. Default: 1.
@@ -161,6 +164,7 @@ impl Settings {
             is_insecure: false,
             tls: None,
             log: None,
+            telemetry: None,
             viewer: Viewer::default(),
             threads: 1,
             limits: Limits::default(),

@@ -15,6 +15,7 @@ mod proxied;
 mod raw;
 mod security;
 mod taking;
+mod telemetry;
 mod viewing;
 mod watching;
 mod wire;

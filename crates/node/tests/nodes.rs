@@ -42,9 +42,15 @@ fn what_was_on_its_way_when_the_connection_broke_is_sent_again_only_if_that_is_h
 
 /// Asks the books of another node.
 #[derive(Clone)]
-struct Teller {
+pub struct Teller {
     slip: Slip,
     books: Reference<Ledger>,
+}
+
+impl Teller {
+    pub fn new(books: Reference<Ledger>) -> Self {
+        Self { slip: Slip::default(), books }
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -96,7 +102,7 @@ fn trace(call: &Call) -> String {
 
 /// Says which trace it is part of.
 #[derive(Clone, Default)]
-struct Tracer {
+pub struct Tracer {
     slip: Slip,
     /// What it has said.
     seen: Port<String>,
@@ -152,7 +158,7 @@ fn two_nodes(behaviour: impl AsyncFn(Reference<Slip>)) {
         far.host().start("/tracer", Tracer::default).await.unwrap();
         let client = Client::new(None).unwrap();
         let books = Reference::over(client.link(&format!("http://{}/books", far.address())).unwrap()).within(FOR_EVER);
-        near.host().start("/teller", move || Teller { slip: Slip::default(), books: books.clone() }).await.unwrap();
+        near.host().start("/teller", move || Teller::new(books.clone())).await.unwrap();
         let teller = client.link(&format!("http://{}/teller", near.address())).unwrap();
         behaviour(Reference::over(teller).within(FOR_EVER)).await;
     });

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use lehr_runtime::{Context, Refusal, TraceParent};
+use lehr_runtime::{Context, Refusal};
 use lehr_sync::Arc;
 
 use crate::contract::{Contract, OperationDescription};
@@ -104,8 +104,7 @@ impl Endpoint {
             builder = builder.timeout(host.clock(), limit);
         }
         if let Some(trace) = options.trace {
-            // A span of its own: what happens here has the client's span as its parent.
-            builder = builder.trace(TraceParent { span: crate::host::random() | 1, ..trace });
+            builder = builder.trace(trace);
         }
         builder.build()
     }

@@ -64,7 +64,7 @@ pub struct Options {
     pub if_version: Option<u64>,
     /// Do it only if the service is in this life.
     pub incarnation: Option<u64>,
-    /// The span that the request belongs to.
+    /// The span that the request belongs to: its sender's on the way, that of the edge where it arrives.
     pub trace: Option<TraceParent>,
     /// The caller, as the edge has verified it; never a client's own claim.
     pub caller: Option<String>,

@@ -42,6 +42,11 @@ impl Moment {
 
 /// Milliseconds since the beginning of 1970: when something happened, for people.
 pub fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = wall_time().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The time of day: when something happened, for programs that collect records of several machines.
+pub fn wall_time() -> SystemTime {
+    SystemTime::now()
 }

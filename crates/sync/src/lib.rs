@@ -48,7 +48,7 @@ pub use imp::thread_local;
 pub use atomic::compiler_fence;
 pub use atomic::{AtomicBool, AtomicUsize, Count, Ordering, fence};
 pub use cell::Cell;
-pub use clock::{Moment, unix_ms};
+pub use clock::{Moment, unix_ms, wall_time};
 pub use mutex::{Mutex, MutexGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use spin_lock::{SpinLock, SpinLockGuard};

@@ -75,6 +75,10 @@ pub struct ServeArguments {
     #[arg(long, hide_short_help = true)]
     pub log_json: bool,
 
+    /// Send a span of each request to the OpenTelemetry collector at this address, by OTLP over HTTP [default: OTEL_EXPORTER_OTLP_ENDPOINT, else none]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    pub telemetry: Option<String>,
+
     // Not as its documentation, where an address has to be a link.
     #[arg(
         long,

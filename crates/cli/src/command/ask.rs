@@ -78,6 +78,15 @@ pub fn token_or(file: Option<&Path>, variable: &str) -> Result<Option<String>, F
         .map_err(|_| Failure::new(Kind::Environment, format!("the environment variable {variable} is no text")))
 }
 
+/// Invalid settings are the command line's fault; an address that is not available is not.
+pub fn refused(fault: &Fault) -> Failure {
+    let kind = match fault.code() {
+        Code::PermissionDenied | Code::InvalidValue => Kind::Usage,
+        _ => Kind::Environment,
+    };
+    Failure::new(kind, fault.reason())
+}
+
 /// The token in a file.
 ///
 /// # Errors

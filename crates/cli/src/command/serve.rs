@@ -12,13 +12,14 @@ use lehr_node::{
     Origins, Policy, Rate, Records, Settings, Tls, Trust, Viewer, ViewerFile,
 };
 use lehr_runtime::{Builder, Idle, block_on};
-use lehr_services::{Code, Fault, Host, Placement};
+use lehr_services::{Fault, Host, Placement};
 use lehr_sources::{Allowed, Bounds, FETCH, Fetch, Getter, PUBCHEM, PubChem};
 use lehr_workflow::{WORKFLOWS, Workflows};
 
 use crate::arguments::{CheckPolicyArguments, ServeArguments};
 use crate::command::apply::texts;
-use crate::command::ask::{bad_file, failure, token, token_or};
+use crate::command::ask::{bad_file, failure, refused, token, token_or};
+use crate::command::telemetry;
 use crate::exit::{Failure, Kind};
 use crate::interrupt::{Signal, Signals, raise_descriptors};
 use crate::output;
@@ -228,15 +229,6 @@ fn joining(arguments: &ServeArguments, client: Client) -> Result<Joining, Failur
     }
 }
 
-/// Invalid settings are the command line's fault; an address that is not available is not.
-fn refused(fault: &Fault) -> Failure {
-    let kind = match fault.code() {
-        Code::PermissionDenied | Code::InvalidValue => Kind::Usage,
-        _ => Kind::Environment,
-    };
-    Failure::new(kind, fault.reason())
-}
-
 fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     let policy = arguments.policy.as_deref().map(policy).transpose()?;
     let rate = arguments.rate.map(|per_second| Rate { per_second, burst: per_second.ceil().max(1.0) as u32 });
@@ -262,14 +254,26 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
         _ => None,
     };
     let log = Log::new(&arguments.log, output::log).map_err(|fault| refused(&fault))?;
+    let telemetry = telemetry::of(arguments.telemetry.as_deref(), &log)?;
     let log = Some(log);
     let viewer = Viewer::new(lehr_web::FILES.iter().map(|&lehr_web::File { name, media_type, bytes }| ViewerFile {
         name,
         media_type,
         bytes,
     }));
-    let settings =
-        Settings { address, policy, origins, proxies, is_insecure, limits, tls, log, viewer, ..Settings::new() };
+    let settings = Settings {
+        address,
+        policy,
+        origins,
+        proxies,
+        is_insecure,
+        limits,
+        tls,
+        log,
+        telemetry,
+        viewer,
+        ..Settings::new()
+    };
     settings.check().map_err(|fault| refused(&fault))?;
     if let Some(policy) = &settings.policy {
         warn_of(policy);

@@ -2,9 +2,10 @@
 #![cfg(unix)]
 
 use std::fs::File;
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Output};
+use std::sync::mpsc;
 
 use serde_json::{Value, json};
 
@@ -121,6 +122,65 @@ fn every_line_is_json_when_asked_for_and_one_says_where_the_node_listens() {
     assert_eq!(listening.len(), 1);
     assert_eq!(listening[0]["address"], node.url);
     assert!(lines.iter().any(|line| line["event"] == "request" && line["status"] == 404));
+}
+
+/// Takes one batch of spans, whatever it is, and gives the path and the body.
+fn collector() -> (String, lehr_sync::thread::Joined, mpsc::Receiver<(String, Vec<u8>)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, batches) = mpsc::channel();
+    let thread = lehr_sync::thread::Joined::start("collector", move || {
+        let (stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream);
+        let (mut head, mut line) = (String::new(), String::new());
+        while reader.read_line(&mut line).unwrap() > 2 {
+            head += &std::mem::take(&mut line).to_lowercase();
+        }
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap().parse().unwrap();
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).unwrap();
+        reader.get_mut().write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n").unwrap();
+        sender.send((head.lines().next().unwrap().to_owned(), body)).unwrap();
+    });
+    (address, thread.unwrap(), batches)
+}
+
+#[test]
+fn a_collector_is_named_by_an_option_or_by_the_variables_that_operators_know() {
+    let serve = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lehr"));
+        command.args(["serve", "--listen", "127.0.0.1:0"]);
+        command
+    };
+    for is_option in [true, false] {
+        let (address, _thread, batches) = collector();
+        let mut command = serve();
+        if is_option {
+            command.args(["--telemetry", &address]).env("OTEL_SDK_DISABLED", "true");
+        } else {
+            command.env("OTEL_EXPORTER_OTLP_ENDPOINT", &address);
+        }
+        command.env("OTEL_SERVICE_NAME", "clusters-of-the-north");
+        let mut node = Served::run(command);
+        ask(&node.url, "GET /health", "").unwrap();
+        signal(&node, "-TERM");
+        assert_eq!(node.process.wait().unwrap().code(), Some(0));
+        let (target, body) = batches.recv().unwrap();
+        assert_eq!(target, "post /v1/traces http/1.1");
+        let has = |text: &str| body.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(has("clusters-of-the-north") && has("GET /health"));
+    }
+    let sandbox = Sandbox::new();
+    let refused = sandbox.lehr(&["serve", "--listen", "127.0.0.1:0", "--telemetry", "somewhere"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("expected the address of a collector"), "{}", refused.stderr);
+    // The environment of a machine keeps no node from starting.
+    let errors = sandbox.path("stderr");
+    let mut command = serve();
+    command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "somewhere");
+    let node = Served::run_telling(command, File::create(&errors).unwrap());
+    assert_eq!(ask(&node.url, "GET /health", "").unwrap().0, 200);
+    assert!(sandbox.read("stderr").contains("the environment asks for telemetry, and there is none"));
 }
 
 fn with_token(words: &[&str], token: &str) -> Output {

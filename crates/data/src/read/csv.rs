@@ -22,6 +22,7 @@ use crate::read::Selection;
 use crate::read::header::has_header;
 use crate::read::layout;
 use crate::read::records::{Quoting, Record, Records};
+use crate::read::rounded::Rounded;
 use crate::read::slip;
 use crate::read::source::Source;
 
@@ -442,6 +443,7 @@ struct Table {
     kept: usize,
     /// Whether there is a number that begins with a 0, as codes do.
     has_codes: bool,
+    rounded: Rounded,
 }
 
 impl Table {
@@ -462,6 +464,7 @@ impl Table {
             leaves_weightless,
             kept,
             has_codes,
+            rounded: Rounded::default(),
         }
     }
 
@@ -491,6 +494,7 @@ impl Table {
         for (place, index) in columns.iter().enumerate() {
             let field = record.field(*index).unwrap_or_default();
             self.has_codes |= is_code(field);
+            self.rounded.look(*index, field);
             let value = number(place, field).unwrap_or_else(|| {
                 if self.has_gaps && is_gap(field) {
                     return f64::NAN;
@@ -602,13 +606,21 @@ impl Table {
         }
     }
 
-    fn into_points(self) -> Result<Points, Error> {
+    /// The notes on the rows so far.
+    fn note(&mut self) {
+        let Layout { names, columns, notes, .. } = &mut self.layout;
+        notes.extend(self.rounded.notes(|column| columns.contains(&column).then(|| names[column].as_str())));
+    }
+
+    fn into_points(mut self) -> Result<Points, Error> {
+        self.note();
         points_of(&self.layout, self.faults.name(), self.values.finish()?, self.weights, self.ids)
     }
 
     /// The rows that were kept since the last call, if the rows read meanwhile had no fault.
     fn taken(&mut self) -> Result<Points, Error> {
         self.look_at_the_total_weight();
+        self.note();
         let name = self.faults.name().to_owned();
         let faults = std::mem::replace(&mut self.faults, Faults::new(&*name));
         let values = std::mem::replace(&mut self.values, Builder::new(None, 0)?).finish()?;
@@ -618,7 +630,8 @@ impl Table {
         points_of(&self.layout, &name, values, weights, ids)
     }
 
-    fn into_incomplete(self) -> Result<Incomplete, Error> {
+    fn into_incomplete(mut self) -> Result<Incomplete, Error> {
+        self.note();
         let names = self.layout.columns.iter().map(|index| self.layout.names[*index].clone()).collect();
         let ids = self.layout.id.is_some().then_some(self.ids);
         let values = match self.values.finish()? {
@@ -626,7 +639,7 @@ impl Table {
             Storage::File(values) => values.to_vec(),
         };
         let rows = Incomplete::named(values, names, self.faults.name())?.with_left_out(self.layout.left_out());
-        Ok(rows.with_read_ids(ids))
+        Ok(rows.with_read_ids(ids).with_notes(self.layout.notes))
     }
 }
 

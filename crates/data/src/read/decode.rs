@@ -36,6 +36,22 @@ pub(super) fn seen(head: &[u8]) -> Option<Encoding> {
     }
 }
 
+/// What shows that a text is UTF-32, which is not read: its byte order mark, or that of four bytes three are 0.
+///
+/// The mark of UTF-32 with the lower byte first begins like that of UTF-16, so this is asked first.
+pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
+    if head.starts_with(b"\xff\xfe\0\0") {
+        return Some("FF FE 00 00, the byte order mark of UTF-32");
+    }
+    if head.starts_with(b"\0\0\xfe\xff") {
+        return Some("00 00 FE FF, the byte order mark of UTF-32");
+    }
+    let letters = head.as_chunks::<4>().0;
+    let is_ascii =
+        |at: usize| letters.iter().all(|four| four[at] != 0 && (0..4).all(|place| place == at || four[place] == 0));
+    (letters.len() > 1 && (is_ascii(0) || is_ascii(3))).then_some("three zero bytes of four, as UTF-32 has")
+}
+
 /// Whether bytes that are not all UTF-8 are UTF-8 for the most part: more letters beyond ASCII than bytes that are
 /// none.
 #[derive(Debug, Default)]
@@ -196,6 +212,19 @@ mod tests {
             (seen(b"\xff\xfea"), seen(text.as_bytes()), seen(b"a"), seen(b"\0\0\0\0")),
             (Some(Encoding::Utf16Le), None, None, None)
         );
+    }
+
+    #[test]
+    fn utf_32_is_told_from_utf_16() {
+        let little: Vec<u8> = "\u{feff}a;b\n".chars().flat_map(|letter| u32::from(letter).to_le_bytes()).collect();
+        let big: Vec<u8> = "\u{feff}a;b\n".chars().flat_map(|letter| u32::from(letter).to_be_bytes()).collect();
+        for text in [&little[..], &big, &little[4..], &big[4..]] {
+            assert!(utf32(text).unwrap().contains("UTF-32"), "{text:?}");
+        }
+        let of_16: Vec<u8> = "\u{feff}a;b\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for text in [&of_16[..], &of_16[2..], b"", b"a,b\n", b"\0\0\0\0\0\0\0\0", b"a\0\0\0"] {
+            assert_eq!(utf32(text), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::layout::{self, Laid};
 #[cfg(feature = "parquet")]
 use super::parquet;
 use super::records::{Quoting, Record, Records, detect_delimiter};
+use super::rounded::Rounded;
 #[cfg(feature = "sheets")]
 use super::sheet::{self, Cells};
 use super::source::{HEAD_BYTES, Source, stopped};
@@ -47,7 +48,7 @@ use crate::frame::{DataFrame, FrameColumn, NumberForm, ReadAs, Values};
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 pub fn data_frame(path: &Path, form: &TableForm) -> Result<DataFrame, Error> {
-    Ok(framed(&|| Source::open(path), form)?.sound()?.frame)
+    Ok(framed(&|| Source::open(path), form)?.sound()?.told())
 }
 
 /// Like [`data_frame`], from a reader; messages call it `name`.
@@ -68,7 +69,7 @@ pub fn data_frame_from(reader: impl Read, name: &str, form: &TableForm) -> Resul
     let mut reader = reader;
     let read = reader.read_to_end(&mut bytes);
     read.map_err(|cause| stopped(name, cause, format!("{} bytes", bytes.len())))?;
-    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.frame)
+    Ok(framed(&|| Source::new(&bytes[..], name), form)?.sound()?.told())
 }
 
 /// A column in your form.
@@ -150,7 +151,9 @@ fn as_asked(frame: DataFrame, form: &TableForm) -> Result<DataFrame, Error> {
 /// Reads a source that can be opened more than once: text that turns out not to be UTF-8 is read again.
 pub(super) fn framed<'a>(open: &dyn Fn() -> Result<Source<'a>, Error>, form: &TableForm) -> Result<Framed, Error> {
     let (line, found) = match of_source(open()?, form) {
-        Err(Error::Encoding { line, found, .. }) if form.encoding.is_none() && !found.contains("zero byte") => {
+        Err(Error::Encoding { line, found, .. })
+            if form.encoding.is_none() && !found.contains("zero byte") && !found.contains("UTF-32") =>
+        {
             (line, found)
         }
         other => return other,
@@ -197,6 +200,19 @@ impl Framed {
     pub(super) fn sound(self) -> Result<Self, Error> {
         self.faults.clone().or(())?;
         Ok(self)
+    }
+
+    /// The frame, with notes on numbers that were rounded.
+    fn told(self) -> DataFrame {
+        let mut rounded = Rounded::default();
+        let is_number = |column: &FrameColumn| matches!(column.values, Values::Numbers(_));
+        let columns = self.frame.columns();
+        for (place, _) in columns.iter().enumerate().filter(|(_, column)| is_number(column)) {
+            (0..self.rows.len()).for_each(|row| rounded.look(place, self.text(row, place)));
+        }
+        let notes = rounded.notes(|column| Some(columns[column].name.as_str()));
+        let notes = self.frame.notes().iter().cloned().chain(notes).collect();
+        self.frame.with_notes(notes)
     }
 
     /// Whether it comes from a file whose columns have types, and has no text of its fields.
@@ -261,6 +277,9 @@ impl Framed {
 }
 
 fn of_source(mut source: Source<'_>, form: &TableForm) -> Result<Framed, Error> {
+    if let (None, Some(found)) = (form.encoding, decode::utf32(source.peek(HEAD_BYTES))) {
+        return Err(Error::Encoding { name: source.name().into(), line: 1, byte: 0, found: found.into() });
+    }
     let seen = form.encoding.is_none().then(|| decode::seen(source.peek(HEAD_BYTES))).flatten();
     let encoding = form.encoding.or(seen).unwrap_or_default();
     if encoding != Encoding::Utf8 {

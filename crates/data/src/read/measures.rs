@@ -13,6 +13,7 @@ use lehr_spill::{Builder, Spill};
 use super::decode::{self, Census};
 use super::frame::{Framed, framed, quoting_of};
 use super::records::Quoting;
+use super::rounded::Rounded;
 use super::source::Source;
 use super::{Encoding, SelectedColumns, Selection, TableForm, csv, slip};
 use crate::error::{Class, Column, Error, Fault, Place, quoted};
@@ -130,6 +131,9 @@ const SAMPLE_BYTES: usize = 1 << 16;
 /// skipped.
 pub(super) fn rows<'a>(mut source: Source<'a>, selection: &Selection) -> Result<csv::Rows<'a>, Error> {
     let form = asked(selection);
+    if let (None, Some(found)) = (form.encoding, decode::utf32(source.peek(SAMPLE_BYTES))) {
+        return Err(Error::Encoding { name: source.name().into(), line: 1, byte: 0, found: found.into() });
+    }
     let mut encoding = form.encoding.or_else(|| decode::seen(source.peek(SAMPLE_BYTES))).unwrap_or_default();
     let head = source.peek(SAMPLE_BYTES);
     if form.encoding.is_none()
@@ -287,17 +291,19 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     let mut values =
         Builder::new(spill, frame.rows().saturating_mul(columns.len())).map_err(|error| Error::kept(name, error))?;
     let mut fields = vec![0.0; columns.len()];
-    let mut given = Vec::new();
+    let (mut given, mut rounded) = (Vec::new(), Rounded::default());
     for row in 0..frame.rows() {
         for ((field, numbers), column) in fields.iter_mut().zip(&read).zip(&columns) {
             *field = numbers[row].unwrap_or(f64::NAN);
+            let text = framed.text(row, *column);
             if numbers[row].is_some() {
+                rounded.look(*column, text);
                 continue;
             }
-            let text = framed.text(row, *column);
-            let is_missing = framed.is_gap(row, *column);
-            let (place, column) = at(row, *column);
-            let fault = || Fault { place, column, expected: "a finite number".into(), found: shown(text) };
+            let (is_missing, index) = (framed.is_gap(row, *column), *column);
+            let (place, column) = at(row, index);
+            let found = || shown(text) + &unlike(framed, index, text);
+            let fault = || Fault { place, column, expected: "a finite number".into(), found: found() };
             match (is_missing, has_gaps) {
                 (true, true) => {}
                 (true, false) => faults.add_gap_with(fault),
@@ -334,6 +340,7 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
             notes.push(format!("{name:?} is read as {read_as}"));
         }
     }
+    notes.extend(rounded.notes(|column| Some(names[column].as_str())));
     Ok(Measures {
         name: name.to_owned(),
         columns: columns.iter().map(|column| names[*column].clone()).collect(),
@@ -374,6 +381,15 @@ fn left(framed: &Framed, column: usize) -> LeftOut {
 fn shown(field: &str) -> String {
     let why = slip(field).map(|why| format!(", {why}")).unwrap_or_default();
     format!("{}{why}", quoted(field))
+}
+
+/// How a column is written, if a field is a number and only its form is another: `2` among numbers such as `1%`.
+fn unlike(framed: &Framed, column: usize, field: &str) -> String {
+    let is_number = field.trim().parse::<f64>().is_ok_and(f64::is_finite);
+    match framed.form_of(column).map(ReadAs::WrittenNumber) {
+        Some(form) if is_number => format!(", unlike the other rows ({form})"),
+        _ => String::new(),
+    }
 }
 
 impl Measures {

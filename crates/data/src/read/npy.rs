@@ -4,6 +4,7 @@
 //! length, so no header, however strange, costs more than its own bytes. Values are converted as they arrive, so a
 //! header that promises more than the file holds costs no memory. The `npyz` crate serves as the oracle in the tests.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 
@@ -13,6 +14,7 @@ use crate::error::{Column, Error, Fault, Faults, Place, quoted};
 use crate::incomplete::Incomplete;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
+use crate::read::rounded::{is_rounded, note};
 use crate::read::source::Source;
 use crate::read::{SelectedColumns, Selection, half};
 
@@ -52,7 +54,7 @@ pub(super) fn points(mut source: Source<'_>, selection: &Selection, spill: Optio
     } else {
         header.rows(&mut source, |fields| intake.add(chosen.row(fields, &mut values)))?;
     }
-    intake.into_points()
+    Ok(intake.into_points()?.with_notes(header.notes()))
 }
 
 /// Rows and columns, if the file is an array and long enough for the shape in its header.
@@ -127,7 +129,8 @@ impl<'a> Rows<'a> {
         self.row = intake.row;
         if intake.kept > 0 {
             self.has_weight = true;
-            return intake.into_points().map(Some);
+            let points = intake.into_points()?;
+            return Ok(Some(points.with_notes(self.header.notes())));
         }
         let is_all = !std::mem::replace(&mut self.has_weight, true);
         intake.into_faults(is_all).map(|()| None)
@@ -156,7 +159,8 @@ pub(super) fn incomplete(mut source: Source<'_>, selection: &Selection) -> Resul
     faults.or(())?;
     let id = |index: usize| values[index..].iter().step_by(dimension).map(f64::to_string).collect();
     let ids: Option<Vec<String>> = chosen.id.map(id);
-    Ok(Incomplete::named(chosen.of(values, rows), chosen.names(), name)?.with_read_ids(ids))
+    let read = Incomplete::named(chosen.of(values, rows), chosen.names(), name)?;
+    Ok(read.with_read_ids(ids).with_notes(header.notes()))
 }
 
 /// The shape and the bytes of an array of bytes in two dimensions, row after row.
@@ -260,6 +264,8 @@ pub(super) struct Header {
     pub(super) shape: [usize; 2],
     /// Whether it has one dimension, in rows of one column.
     pub(super) is_flat: bool,
+    /// The first whole number that was rounded.
+    rounded: Cell<Option<i128>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -390,12 +396,18 @@ impl Header {
         }
         source.consume(prefix + length);
         let is_flat = shape.len() == 1;
-        Ok(Header { element, is_little_endian, is_fortran_order, shape: [rows, dimension], is_flat })
+        let (shape, rounded) = ([rows, dimension], Cell::new(None));
+        Ok(Header { element, is_little_endian, is_fortran_order, shape, is_flat, rounded })
     }
 
     /// Whether the values are stored column after column.
     fn is_transposed(&self) -> bool {
         self.is_fortran_order && self.shape[0] > 1 && self.shape[1] > 1
+    }
+
+    /// The notes on its values. All are of one type, so no column is named.
+    fn notes(&self) -> Vec<String> {
+        self.rounded.get().map(|number| note("the array", number)).into_iter().collect()
     }
 
     /// Checks that there is at least one row. A header may promise any number of columns, and memory for each of them
@@ -567,6 +579,17 @@ impl Header {
                 }))
             };
         }
+        macro_rules! look_and_convert {
+            ($type:ty) => {{
+                for bytes in bytes.as_chunks().0 {
+                    let number = if little { <$type>::from_le_bytes(*bytes) } else { <$type>::from_be_bytes(*bytes) };
+                    if is_rounded(number.into()) {
+                        self.rounded.set(self.rounded.get().or(Some(number.into())));
+                    }
+                }
+                convert!($type)
+            }};
+        }
         match self.element {
             Element::Bool => values.extend(bytes.iter().map(|byte| f64::from(u8::from(*byte != 0)))),
             Element::F16 => {
@@ -581,11 +604,11 @@ impl Header {
             Element::I8 => convert!(i8),
             Element::I16 => convert!(i16),
             Element::I32 => convert!(i32),
-            Element::I64 => convert!(i64),
+            Element::I64 => look_and_convert!(i64),
             Element::U8 => convert!(u8),
             Element::U16 => convert!(u16),
             Element::U32 => convert!(u32),
-            Element::U64 => convert!(u64),
+            Element::U64 => look_and_convert!(u64),
         }
     }
 }

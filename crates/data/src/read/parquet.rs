@@ -24,6 +24,7 @@ use crate::incomplete::Incomplete;
 use crate::left_out::LeftOut;
 use crate::points::Points;
 use crate::read::intake::{Intake, Layout, Row};
+use crate::read::rounded::{Rounded, is_rounded};
 use crate::read::source::Source;
 use crate::read::{Dialect, Format, InputColumn, PARQUET, SelectedColumns, Selection, TableForm, half, slip};
 use file::Unit;
@@ -51,7 +52,7 @@ pub(super) fn points(source: &Source<'_>, selection: &Selection, spill: Option<&
     while rows.fill()? {
         rows.give(&mut intake, usize::MAX)?;
     }
-    intake.into_points()
+    Ok(intake.into_points()?.with_notes(rows.notes()))
 }
 
 /// Rows that may have gaps: nulls and NaN are some. Weights are not read.
@@ -80,7 +81,9 @@ pub(super) fn incomplete(source: &Source<'_>, selection: &Selection) -> Result<I
     }
     faults.or(())?;
     let ids = layout.has_ids.then_some(ids);
-    Ok(Incomplete::named(values, layout.names, &rows.name)?.with_read_ids(ids).with_left_out(layout.left_out))
+    let notes = rows.notes();
+    let read = Incomplete::named(values, layout.names, &rows.name)?.with_read_ids(ids);
+    Ok(read.with_left_out(layout.left_out).with_notes(notes))
 }
 
 /// All columns that can be read: numbers, truth values, dates and times by their types, text as in other tables.
@@ -112,14 +115,15 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     let names = parquet.names();
     let index = parquet.index_columns();
     let (mut columns, mut notes) = (Vec::new(), Vec::new());
-    let mut faults = Faults::new(name);
+    let (mut faults, mut rounded) = (Faults::new(name), Rounded::default());
     for (place, called) in names.iter().enumerate() {
         let column = Column { index: place, name: Some(called.clone()) };
         let unit = parquet.unit(place);
         match parquet.kind(place) {
             _ if index.contains(called) => notes.push(format!("{called:?} is the index of a pandas table; left out")),
             kind if is_number(&kind) || unit.is_some() => {
-                let mut values = numbers_of(parquet, (name, page_bytes), &column, kind == Kind::Counts)?;
+                let is_unsigned = kind == Kind::Counts;
+                let mut values = numbers_of(parquet, (name, page_bytes), &column, is_unsigned, &mut rounded)?;
                 let read_as = match (&unit, &kind) {
                     (Some(Unit::Days), _) => ReadAs::Date { form: "year-month-day".into(), has_time: false },
                     (Some(Unit::Seconds(_)), _) => ReadAs::Date { form: "year-month-day".into(), has_time: true },
@@ -156,6 +160,8 @@ fn frame_of(parquet: &Parquet, name: &str, form: &TableForm, page_bytes: u64) ->
     faults.or(())?;
     let frame = super::frame::data_frame_of(name, columns, form)?;
     notes.extend(frame.notes().iter().cloned());
+    // Times are far beyond, and their last digits are fractions of a microsecond.
+    notes.extend(rounded.notes(|column| parquet.unit(column).is_none().then(|| names[column].as_str())));
     Ok(frame.with_notes(notes).with_dialect(Dialect { format: Format::Parquet, ..Dialect::default() }))
 }
 
@@ -165,13 +171,14 @@ fn numbers_of(
     (name, page_bytes): (&str, u64),
     column: &Column,
     is_unsigned: bool,
+    rounded: &mut Rounded,
 ) -> Result<Vec<f64>, Error> {
     guarded(name, || {
         let mut values = Vec::new();
         for group in 0..parquet.groups() {
             let reader =
                 parquet.column(group, column.index, page_bytes).map_err(|refused| told(refused, name, Some(column)))?;
-            let mut open = Open { column: column.clone(), is_unsigned, reader };
+            let mut open = Open { column: column.clone(), is_unsigned, reader, rounded: None };
             let first = values.len();
             let rows = parquet.group_rows(group) as usize;
             let read = numbers(&mut open, rows, |row, number| {
@@ -180,6 +187,9 @@ fn numbers_of(
             });
             let read = read.map_err(|error| told(error.into(), name, Some(column)))?;
             is_whole(read, rows, name, column)?;
+            if let Some(number) = open.rounded {
+                rounded.found(column.index, number);
+            }
         }
         Ok(values)
     })
@@ -192,7 +202,7 @@ fn texts_of(parquet: &Parquet, (name, page_bytes): (&str, u64), column: &Column)
         for group in 0..parquet.groups() {
             let reader =
                 parquet.column(group, column.index, page_bytes).map_err(|refused| told(refused, name, Some(column)))?;
-            let mut open = Open { column: column.clone(), is_unsigned: false, reader };
+            let mut open = Open { column: column.clone(), is_unsigned: false, reader, rounded: None };
             let rows = parquet.group_rows(group) as usize;
             let read = texts(&mut open, rows, |text| values.push(text))
                 .map_err(|error| told(error.into(), name, Some(column)))?;
@@ -377,6 +387,8 @@ struct Open {
     column: Column,
     is_unsigned: bool,
     reader: ColumnReader,
+    /// The first whole number that was rounded.
+    rounded: Option<i128>,
 }
 
 /// The rows of a file, some at a time.
@@ -396,6 +408,7 @@ pub(super) struct Rows {
     row: usize,
     /// Whether there was a row of weight above 0.
     has_weight: bool,
+    rounded: Rounded,
 }
 
 impl Rows {
@@ -405,8 +418,8 @@ impl Rows {
             return Err(Error::Empty { name, found: "a Parquet file of no rows" });
         }
         let chosen = Chosen::new(&name, &parquet, selection)?;
-        let (open, block) = (Vec::new(), Block::default());
-        Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false })
+        let (open, block, rounded) = (Vec::new(), Block::default(), Rounded::default());
+        Ok(Rows { name, parquet, chosen, group: 0, open, left: 0, block, taken: 0, row: 0, has_weight: false, rounded })
     }
 
     /// The part of the file that has been read, in rows.
@@ -428,10 +441,18 @@ impl Rows {
         }
         if intake.kept > 0 {
             self.has_weight = true;
-            return intake.into_points().map(Some);
+            let points = intake.into_points()?;
+            return Ok(Some(points.with_notes(self.notes())));
         }
         let is_all = !std::mem::replace(&mut self.has_weight, true);
         intake.into_faults(is_all).map(|()| None)
+    }
+
+    /// The notes on columns that are not told yet.
+    fn notes(&mut self) -> Vec<String> {
+        let columns = &self.chosen.columns;
+        let name = |index: usize| columns.iter().find(|column| column.index == index)?.name.as_deref();
+        self.rounded.notes(name)
     }
 
     /// Passes on rows of the block that were not taken, until this many are kept.
@@ -474,7 +495,7 @@ impl Rows {
             let reader = self.parquet.column(group, column.index, PAGE_BYTES);
             let reader = reader.map_err(|refused| told(refused, &self.name, Some(column)))?;
             let is_unsigned = self.parquet.kind(column.index) == Kind::Counts;
-            self.open.push(Open { column: column.clone(), is_unsigned, reader });
+            self.open.push(Open { column: column.clone(), is_unsigned, reader, rounded: None });
         }
         self.left = self.parquet.group_rows(group);
         self.group += 1;
@@ -509,6 +530,9 @@ impl Rows {
                 let said = format!("the end of a column {} rows before that of its group", rows - read);
                 return Err(told(Refused::Damaged(said), &self.name, column));
             }
+            if let Some(number) = open.rounded {
+                self.rounded.found(open.column.index, number);
+            }
         }
         self.left -= rows as u64;
         (block.rows, self.taken) = (rows, 0);
@@ -518,7 +542,7 @@ impl Rows {
 
 /// Hands on the next numbers of a column, and how many there were.
 fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)) -> Result<usize, ParquetError> {
-    let is_unsigned = open.is_unsigned;
+    let (is_unsigned, first) = (open.is_unsigned, &mut open.rounded);
     match &mut open.reader {
         ColumnReader::BoolColumnReader(reader) => {
             records(reader, rows, |row, value| put(row, value.map(|truth| f64::from(u8::from(*truth)))))
@@ -528,7 +552,9 @@ fn numbers(open: &mut Open, rows: usize, mut put: impl FnMut(usize, Option<f64>)
         }),
         // Beyond 2⁵³ they are rounded.
         ColumnReader::Int64ColumnReader(reader) => records(reader, rows, |row, value| {
-            put(row, value.map(|number| if is_unsigned { *number as u64 as f64 } else { *number as f64 }))
+            let whole = value.map(|number| if is_unsigned { i128::from(*number as u64) } else { i128::from(*number) });
+            *first = first.or(whole.filter(|whole| is_rounded(*whole)));
+            put(row, whole.map(|whole| whole as f64));
         }),
         ColumnReader::FloatColumnReader(reader) => {
             records(reader, rows, |row, value| put(row, value.map(|number| f64::from(*number))))

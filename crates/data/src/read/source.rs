@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use crate::error::Error;
 use crate::read::Encoding;
-use crate::read::decode::Decoder;
+use crate::read::decode::{Decoder, utf32};
 use crate::read::unpack::{Damage, MAGIC, Unpacked};
 
 /// The number of bytes that are requested at a time.
@@ -191,15 +191,16 @@ impl<'a> Source<'a> {
     /// Macintosh systems. The first line end outside of quotes says which.
     ///
     /// # Errors
-    /// Returns [`Error::Encoding`] for text in UTF-16, by its byte order mark; those of reading.
+    /// Returns [`Error::Encoding`] for text in UTF-16, by its byte order mark, and in UTF-32; those of reading.
     pub(crate) fn terminator(&mut self) -> Result<u8, Error> {
         if let Some(terminator) = self.terminator {
             return Ok(terminator);
         }
         let head = self.fill(HEAD_BYTES, Some(0))?;
         let marks = [(&b"\xff\xfe"[..], "FF FE"), (b"\xfe\xff", "FE FF")];
-        if let Some((_, bytes)) = marks.into_iter().find(|(mark, _)| head.starts_with(mark)) {
-            let found = format!("{bytes}, the byte order mark of UTF-16");
+        let mark = marks.into_iter().find(|(mark, _)| head.starts_with(mark));
+        let of_16 = || mark.map(|(_, bytes)| format!("{bytes}, the byte order mark of UTF-16"));
+        if let Some(found) = utf32(head).map(str::to_owned).or_else(of_16) {
             return Err(Error::Encoding { name: self.name.clone(), line: 1, byte: 0, found });
         }
         let terminator = terminator_of(head);
@@ -245,7 +246,7 @@ impl<'a> Source<'a> {
         let valid = text.as_ref().map_or_else(|error| error.valid_up_to(), |text| text.len());
         let (position, found) = match (bytes[..valid].iter().position(|byte| *byte == 0), text) {
             (None, Ok(text)) => return Ok(text),
-            (Some(position), _) => (position, "a zero byte, as UTF-16 and binary files have".to_string()),
+            (Some(position), _) => (position, "a zero byte, as UTF-16, UTF-32 and binary files have".to_string()),
             (None, Err(_)) => {
                 let byte = bytes[valid];
                 let latin = char::from(byte);

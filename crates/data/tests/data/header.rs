@@ -83,6 +83,11 @@ fn columns_that_are_written_as_people_write_are_read_and_told() {
     assert_eq!(points.notes(), ["\"share\" is read as number, per cent", "\"price\" is read as number, $"]);
     let said = csv_points("x\n1\n5%\n".as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
     assert_eq!(said, "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"5%\", with a percent sign");
+    // The other way round, the number is the one that differs.
+    let mixed = "x,y\n1%,1\n2,2\n3%,3\n4%,4\n5%,5\n";
+    let said = csv_points(mixed.as_bytes(), "t.csv", &Selection::default()).unwrap_err().to_string();
+    let expected = "t.csv, line 3, column 1 (\"x\"): expected a finite number, found \"2\", unlike the other rows (number, per cent)";
+    assert_eq!(said, expected);
 }
 
 fn read(text: &str) -> Result<lehr_data::Points, String> {

@@ -3,7 +3,9 @@
 use lehr_data::read::classes::classes_from;
 use lehr_data::read::fasta::{Expected, sequences_from};
 use lehr_data::read::fps::fingerprints_from;
-use lehr_data::read::{Selection, Table, incomplete_from, matrix_market, points_from, svmlight, table_from};
+use lehr_data::read::{
+    Selection, Table, TableForm, data_frame_from, incomplete_from, matrix_market, points_from, svmlight, table_from,
+};
 
 use crate::gzip;
 
@@ -91,6 +93,26 @@ fn lines_are_counted_by_their_own_ends_and_encodings_are_told_by_every_reader() 
     {
         assert!(said.ends_with(words), "{said}");
     }
+    let table = |bytes: &[u8]| data_frame_from(bytes, "t", &TableForm::default()).unwrap_err().to_string();
+    for order in [u32::to_le_bytes, u32::to_be_bytes] {
+        let utf32 = |text: &str| text.chars().flat_map(|letter| order(u32::from(letter))).collect::<Vec<u8>>();
+        for (text, read) in [
+            ("x,y\n1,2\n", &points as &dyn Fn(&[u8]) -> String),
+            ("x,y\n1,2\n", &table),
+            ("#FPS1\n", &fps),
+            (">a\nAC\n", &sequences),
+            ("1 1:2\n", &sparse),
+            ("%%\n", &matrix),
+        ] {
+            for mark in ["", "\u{feff}"] {
+                let said = read(&utf32(&format!("{mark}{text}")));
+                assert!(
+                    said.contains("expected UTF-8, found ") && said.contains("UTF-32") && !said.contains("UTF-16"),
+                    "{said}"
+                );
+            }
+        }
+    }
     assert!(
         fps(b"0f\ta\xe9\n").contains("line 1, byte 4 of the text: expected UTF-8, found the byte E9 ('é' in Latin-1)")
     );
@@ -108,4 +130,41 @@ fn a_gzip_file_that_is_cut_damaged_or_nested_is_told_by_every_reader() {
     }
     let nested = said(&gzip(&whole)).to_string();
     assert_eq!(nested, "t: expected a file that is packed once, found a gzip file within a gzip file; unpack it first");
+}
+
+#[test]
+fn whole_numbers_that_are_rounded_are_told_by_every_reader() {
+    let told = |number: &str, of: &str| {
+        vec![format!(
+            "{of} has whole numbers that are rounded to 53 bits, such as {number}: for names of rows, use --id"
+        )]
+    };
+    let text = "n,x\n9007199254740992,1\n9007199254740993,2\n-9007199254740995,3\n";
+    let json = r#"[{"n": 9007199254740992, "x": 1}, {"n": 9007199254740993, "x": 2}]"#;
+    let of_n = told("9007199254740993", "\"n\"");
+    let chosen = Selection { columns: Some(vec!["n".into(), "x".into()]), ..Selection::default() };
+    // The second is read as people write tables, the first as programs do.
+    let written = "n;x\n9007199254740992;1,5\n9007199254740993;2,5\n-9007199254740995;3,5\n";
+    for text in [text, written, json] {
+        assert_eq!(points_from(text.as_bytes(), "t", &chosen).unwrap().notes().last(), of_n.last(), "{text}");
+        assert_eq!(incomplete_from(text.as_bytes(), "t", &chosen).unwrap().notes().last(), of_n.last(), "{text}");
+        let frame = data_frame_from(text.as_bytes(), "t", &TableForm::default()).unwrap();
+        assert_eq!(frame.notes().last(), of_n.last(), "{text}");
+    }
+    // Of a column that is not asked for nothing is told.
+    let other = Selection { columns: Some(vec!["x".into()]), ..Selection::default() };
+    assert!(points_from(text.as_bytes(), "t", &other).unwrap().notes().is_empty());
+    let array = |of: &str, numbers: &[[u8; 8]]| {
+        let header = format!("{{'descr': '{of}', 'fortran_order': False, 'shape': ({}, 1), }}", numbers.len());
+        [b"\x93NUMPY\x01\0", &(header.len() as u16).to_le_bytes()[..], header.as_bytes(), &numbers.concat()].concat()
+    };
+    let signed = array("<i8", &[1, -9_007_199_254_740_993, 3].map(i64::to_le_bytes));
+    let unsigned = array(">u8", &[1, u64::MAX, 3].map(u64::to_be_bytes));
+    for (bytes, number) in [(signed, "-9007199254740993"), (unsigned, "18446744073709551615")] {
+        let expected = told(number, "the array");
+        assert_eq!(points_from(&*bytes, "t", &Selection::default()).unwrap().notes(), expected);
+        assert_eq!(incomplete_from(&*bytes, "t", &Selection::default()).unwrap().notes(), expected);
+    }
+    let exact = array("<i8", &[1, 1 << 60, 3].map(i64::to_le_bytes));
+    assert!(points_from(&*exact, "t", &Selection::default()).unwrap().notes().is_empty());
 }

@@ -243,7 +243,7 @@ fn wrong_encodings() {
     by_default(
         b"a,b\n1,2\n3\0,4\n",
         &expect![
-            "points.csv, line 3, byte 9 of the text: expected UTF-8, found a zero byte, as UTF-16 and binary files have"
+            "points.csv, line 3, byte 9 of the text: expected UTF-8, found a zero byte, as UTF-16, UTF-32 and binary files have"
         ],
     );
     // What can be known is read.

@@ -313,3 +313,19 @@ fn any_damage_is_told_and_no_panic() {
         }
     }
 }
+
+#[test]
+fn whole_numbers_that_are_rounded_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("f.parquet");
+    let large = |row: &Row| (row.0, row.1.map(|number| number + (1 << 53) + 8), row.2.clone());
+    let rows: Vec<Row> = rows(4).iter().map(large).collect();
+    write(&path, &rows, 2, WriterProperties::default());
+    let told =
+        "\"n\" has whole numbers that are rounded to 53 bits, such as 9007199254740993: for names of rows, use --id";
+    assert_eq!(points(&path, &chosen(&["x", "n"], None)).unwrap().notes(), [told]);
+    assert_eq!(incomplete(&path, &chosen(&["x", "n"], None)).unwrap().notes(), [told]);
+    assert!(points(&path, &chosen(&["x"], None)).unwrap().notes().is_empty());
+    let frame = lehr_data::read::data_frame(&path, &lehr_data::read::TableForm::default()).unwrap();
+    assert_eq!(frame.notes(), [told]);
+}

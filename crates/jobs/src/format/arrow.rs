@@ -10,7 +10,7 @@ use arrow_array::types::*;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_ipc::writer::StreamWriter;
-use arrow_schema::{ArrowError, DataType, Schema};
+use arrow_schema::{ArrowError, DataType, Schema, TimeUnit};
 use lehr_services::{Code, Fault};
 
 use super::column::{Column, Gaps, Intake, Values, chosen, table, unsupported};
@@ -125,6 +125,8 @@ fn values_of(of: &DataType) -> Option<Values> {
         // True and false are 1 and 0.
         DataType::Boolean => Some(Values::Counts(Vec::new())),
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => Some(Values::Whole(Vec::new())),
+        // In their own unit, as in Parquet, whose files have durations as whole numbers without a unit.
+        DataType::Duration(_) => Some(Values::Whole(Vec::new())),
         DataType::UInt8 | DataType::UInt16 | DataType::UInt32 | DataType::UInt64 => Some(Values::Counts(Vec::new())),
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Some(Values::texts()),
         DataType::Dictionary(_, of) => values_of(of).filter(|values| matches!(values, Values::Texts(_))),
@@ -160,6 +162,14 @@ fn take(array: &ArrayRef, column: &mut Column, intake: &mut Intake) {
         DataType::Int16 => each!(Int16Type, value => column.whole(i64::from(value), intake)),
         DataType::Int32 => each!(Int32Type, value => column.whole(i64::from(value), intake)),
         DataType::Int64 => each!(Int64Type, value => column.whole(value, intake)),
+        DataType::Duration(TimeUnit::Second) => each!(DurationSecondType, value => column.whole(value, intake)),
+        DataType::Duration(TimeUnit::Millisecond) => {
+            each!(DurationMillisecondType, value => column.whole(value, intake))
+        }
+        DataType::Duration(TimeUnit::Microsecond) => {
+            each!(DurationMicrosecondType, value => column.whole(value, intake))
+        }
+        DataType::Duration(TimeUnit::Nanosecond) => each!(DurationNanosecondType, value => column.whole(value, intake)),
         DataType::UInt8 => each!(UInt8Type, value => column.count(u64::from(value), intake)),
         DataType::UInt16 => each!(UInt16Type, value => column.small(value, intake)),
         DataType::UInt32 => each!(UInt32Type, value => column.count(u64::from(value), intake)),
@@ -266,6 +276,21 @@ mod tests {
         );
         let fault = read(&written(&of(&times), false), "a").unwrap_err();
         assert!(fault.reason().starts_with("a, column 1 (\"n\"): expected numbers, whole numbers or text"), "{fault}");
+    }
+
+    #[test]
+    fn durations_are_whole_numbers_of_their_unit() {
+        let columns: [ArrayRef; 4] = [
+            Arc::new(arrow_array::DurationSecondArray::from(vec![1, -2])),
+            Arc::new(arrow_array::DurationMillisecondArray::from(vec![1, -2])),
+            Arc::new(arrow_array::DurationMicrosecondArray::from(vec![1, -2])),
+            Arc::new(arrow_array::DurationNanosecondArray::from(vec![1, -2])),
+        ];
+        for column in columns {
+            let batch = RecordBatch::try_from_iter([("took", column)]).unwrap();
+            let table = read(&written(&batch, false), "a").unwrap();
+            assert_eq!(*table.numbers("took").unwrap(), [1.0, -2.0, 1.0, -2.0]);
+        }
     }
 
     #[test]

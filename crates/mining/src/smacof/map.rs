@@ -86,6 +86,13 @@ impl Map {
                 best.history.len()
             ));
         }
+        let raw_stress = problem.raw(passed.stress);
+        if raw_stress.is_infinite() || (raw_stress == 0.0 && passed.stress > 0.0) {
+            let (beyond, limit) = if raw_stress > 0.0 { ("above", f64::MAX) } else { ("below", f64::MIN_POSITIVE) };
+            warnings.push(format!(
+                "the raw stress is {beyond} {limit:.1e}, the limit of numbers: use the stress, which has no unit, or other units"
+            ));
+        }
         if state.norm == 0.0 {
             warnings.push("all dissimilarities are 0: all items are in one place".to_string());
         }
@@ -94,7 +101,7 @@ impl Map {
             positions,
             stress: if state.norm > 0.0 { best.stress } else { 0.0 },
             stress_1: if square > 0.0 { (passed.stress / square).sqrt() } else { 0.0 },
-            raw_stress: passed.stress * problem.raw_unit,
+            raw_stress,
             item_stress,
             stop: best.stop,
             history: best.history,

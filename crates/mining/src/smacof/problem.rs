@@ -37,8 +37,8 @@ pub(crate) struct Problem<'a, T: Real> {
     pub gather: Gather,
     pub partition: Partition,
     pub fingerprint: u64,
-    /// The sum over pairs of weights times squares, in this unit, is in the input's.
-    pub raw_unit: f64,
+    /// The sum over pairs of weights times squares, times all of these, is in the input's unit.
+    raw_units: Vec<f64>,
 }
 
 impl<'a, T: Real> Problem<'a, T> {
@@ -65,15 +65,15 @@ impl<'a, T: Real> Problem<'a, T> {
         let mut weight_column = Columns::new(items, 1);
         weight_column.fill(|item, _| weights[item]);
         let unit = matrix.unit;
-        let by_weighting = match parameters.weighting {
-            Weighting::Equal => 1.0,
-            Weighting::Sammon => 1.0 / unit,
-            Weighting::InverseSquare => 1.0 / (unit * unit),
+        let squared = match parameters.weighting {
+            Weighting::Equal => vec![unit, unit],
+            Weighting::Sammon => vec![unit],
+            Weighting::InverseSquare => Vec::new(),
         };
         let pair_unit = pair_weights.as_ref().map_or(1.0, |weights| weights.unit);
         let problem = Self {
             positions: input.positions.map(|positions| positions.iter().map(|x| x / unit).collect()),
-            raw_unit: unit * unit * by_weighting * pair_unit * weight_unit * weight_unit,
+            raw_units: [squared, vec![pair_unit, weight_unit, weight_unit]].concat(),
             fingerprint: hash.digest(),
             has_fixed: !input.fixed.is_empty(),
             is_free,
@@ -92,6 +92,22 @@ impl<'a, T: Real> Problem<'a, T> {
             check_tied(&problem.weights, fixed, |i, j| problem.is_pair(i, j))?;
         }
         Ok(problem)
+    }
+
+    /// A sum over pairs of weights times squares, in the input's unit: infinite only if the number itself is too large.
+    pub fn raw(&self, sum: f64) -> f64 {
+        let product: f64 = self.raw_units.iter().product();
+        if product.is_normal() {
+            return sum * product;
+        }
+        let mut units = self.raw_units.clone();
+        let mut raw = sum;
+        // Large by small: the square of a unit may be beyond the numbers where the product is not.
+        while !units.is_empty() {
+            let place = units.iter().position(|unit| (*unit < 1.0) == (raw > 1.0)).unwrap_or_default();
+            raw *= units.remove(place);
+        }
+        raw
     }
 
     pub fn items(&self) -> usize {

@@ -443,3 +443,31 @@ fn what_cannot_be_meant_is_named() {
     let same = run(&self::matrix(5, |_, _| 0.0), &Parameters::default());
     assert!(same.positions.iter().all(|x| *x == 0.0) && same.stress == 0.0 && same.warnings.len() == 1);
 }
+
+#[test]
+fn numbers_whose_squares_are_beyond_all_numbers_have_their_stress_or_a_warning() {
+    let run_at = |unit: f64, weighting: Weighting| {
+        let equal = matrix(4, |_, _| unit);
+        run(
+            &equal,
+            &Parameters { start: Start::Random, starts: 1, tolerance: 1e-12, weighting, ..Parameters::default() },
+        )
+    };
+    for weighting in [Weighting::Equal, Weighting::Sammon, Weighting::InverseSquare] {
+        let usual = run_at(1.0, weighting);
+        for unit in [1e-170, 1e-150, 1e150, 1e160, 1e170] {
+            let map = run_at(unit, weighting);
+            assert!((map.stress / usual.stress - 1.0).abs() < 1e-6, "{unit}: {} {}", map.stress, usual.stress);
+            let times = match weighting {
+                Weighting::Equal => [unit, unit],
+                Weighting::Sammon => [unit, 1.0],
+                Weighting::InverseSquare => [1.0, 1.0],
+            };
+            let raw = usual.raw_stress * times[0] * times[1];
+            let is_beyond = raw.is_infinite() || raw == 0.0;
+            assert!(map.raw_stress == raw || (map.raw_stress / raw - 1.0).abs() < 1e-6, "{unit}: {}", map.raw_stress);
+            let is_told = map.warnings.iter().any(|warning| warning.starts_with("the raw stress is "));
+            assert_eq!(is_told, is_beyond, "{unit}: {:?}", map.warnings);
+        }
+    }
+}
