@@ -143,7 +143,6 @@ enum Kind {
     Prepared,
 }
 
-#[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
 /// A table of results with the columns of a data frame behind its own. A column with the name of one of its own is
 /// called `input.` and that name.
 ///
@@ -178,6 +177,7 @@ fn free_names(table: &ResultTable<'_>) -> impl Fn(&str) -> String + use<> {
     move |name| if taken.iter().any(|taken| taken == name) { format!("input.{name}") } else { name.to_owned() }
 }
 
+#[allow(clippy::len_without_is_empty, reason = "there is always at least one row")]
 impl Rows {
     /// Turns `table` into the points of `frame`.
     ///
