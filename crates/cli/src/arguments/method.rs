@@ -542,8 +542,8 @@ mod tests {
     }
 
     /// Options of jobs that say how their table is taken.
-    const TABLE_OPTIONS: [&str; 9] =
-        ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing"];
+    const TABLE_OPTIONS: [&str; 10] =
+        ["columns", "weights", "id", "lonlat", "scale", "auto", "exclude", "log", "missing", "date_parts"];
 
     #[test]
     fn every_front_end_has_the_options_that_are_declared() {

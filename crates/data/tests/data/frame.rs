@@ -92,8 +92,8 @@ fn numbers_that_are_none_are_text_and_said_to_be() {
         ]
     );
     let asked = TableForm { number: vec!["money".into(), "share".into()], ..TableForm::default() };
-    let asked = with("money,share\n$5,5%\n5 €,3\n\"1,250 €\",2\n", &asked);
-    assert_eq!((numbers(&asked, "money"), numbers(&asked, "share")), (vec![5.0, 5.0, 1250.0], vec![5.0, 3.0, 2.0]));
+    let asked = with("money,share\n$5,5%\n5 €,3\n\"1,250.50 €\",2\n", &asked);
+    assert_eq!((numbers(&asked, "money"), numbers(&asked, "share")), (vec![5.0, 5.0, 1250.5], vec![5.0, 3.0, 2.0]));
     assert_eq!(asked.notes(), [] as [String; 0]);
     let dates = plain("d,e\n2024-04-13,x1\n13.04.2024,x2\n2024-05-01,x3\n");
     assert_eq!(
