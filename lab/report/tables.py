@@ -129,9 +129,9 @@ def result_of(command, file):
         "rows": summary["input"]["rows"],
         "used": len(summary["input"]["columns"]),
         "sizes": sizes,
-        "outliers": summary["input"]["rows_of_weight_zero"] + (summary.get("outlying") or {}).get("rows", 0),
+        "outliers": (summary.get("outlying") or {}).get("rows", 0),
         "names": [cluster["name"] for cluster in summary["explanation"]["clusters"]],
-        "tree": summary["explanation"]["tree"],
+        "tree": summary["explanation"].get("tree"),
     }
 
 
@@ -156,12 +156,12 @@ def page(results):
     yield ""
     yield "- Each was clustered by `lehr cluster FILE --auto`, with no other option."
     yield "- A person wrote down beforehand what each column is: its role, how its values are to be read, how many are missing, and whether it belongs in distances. Where two answers are sensible, both count."
-    yield "- A column is right if all four are. There is no true number of clusters; sizes and names are there to judge by eye."
+    yield "- A column is right if all four are. There is no true number of clusters; sizes and names are there to judge by eye. One cluster means that no division has a valley of density in it: Lehr says so, and how to divide the rows all the same."
     yield ""
     yield f"**{right} of {columns} columns are right; {whole} of {len(results)} tables have nothing wrong.**"
     yield ""
     yield from table(
-        ["table", "what", "rows", "columns right", "in distances", "rows of each cluster", "outliers", "s"],
+        ["table", "what", "rows", "columns right", "in distances", "rows of each cluster", "rows far out", "s"],
         (
             [
                 f"`{result['file']}`",
