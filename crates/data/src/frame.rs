@@ -4,11 +4,11 @@
 //! that: the contents of a spreadsheet or an export, column by column, each with the way in which it was read. A
 //! preparation then decides, visibly, whether each column is used, left out, scaled or turned into several.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::duplicates::Duplicates;
 use crate::read::Dialect;
 
 /// A table of typed columns.
@@ -173,7 +173,7 @@ impl Categories {
 
     /// Texts by row; an empty one is a gap.
     pub fn of(texts: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
-        let mut known = std::collections::HashMap::new();
+        let mut known = HashMap::new();
         let mut categories = Self::default();
         for text in texts {
             let text = text.as_ref();
@@ -337,18 +337,30 @@ impl DataFrame {
     ///
     /// Cost: a pass over all values, and a look into a hash table a row.
     pub fn repeated_rows(&self) -> Vec<(usize, usize)> {
-        let key = |row: usize| -> Vec<u64> {
-            let of_column = |column: &FrameColumn| match &column.values {
-                // NaN in one form, and no 0 below 0.
-                Values::Numbers(values) | Values::Times(values) if values[row].is_nan() => f64::NAN.to_bits(),
-                Values::Numbers(values) | Values::Times(values) => (values[row] + 0.0).to_bits(),
-                Values::Categories(texts) => texts.code(row).map_or(u64::MAX, |code| code as u64),
-            };
-            self.columns.iter().map(of_column).collect()
+        let key_of = |column: &FrameColumn, row: usize| match &column.values {
+            // NaN in one form, and no 0 below 0.
+            Values::Numbers(values) | Values::Times(values) if values[row].is_nan() => f64::NAN.to_bits(),
+            Values::Numbers(values) | Values::Times(values) => (values[row] + 0.0).to_bits(),
+            Values::Categories(texts) => texts.code(row).map_or(u64::MAX, |code| code as u64),
         };
-        let duplicates = Duplicates::of((0..self.rows).map(key));
-        let first = |row: usize| duplicates.first()[duplicates.item_of()[row]];
-        (0..self.rows).filter(|row| first(*row) != *row).map(|row| (row, first(row))).collect()
+        // Column by column, as values are stored. The factor is 2^64 over the golden ratio (Knuth).
+        let mut hashes = vec![0u64; self.rows];
+        for column in &self.columns {
+            for (row, hash) in hashes.iter_mut().enumerate() {
+                *hash = (hash.rotate_left(29) ^ key_of(column, row)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            }
+        }
+        let are_equal = |a: usize, b: usize| self.columns.iter().all(|column| key_of(column, a) == key_of(column, b));
+        let mut first: HashMap<u64, Vec<usize>> = HashMap::new();
+        let mut repeated = Vec::new();
+        for (row, hash) in hashes.into_iter().enumerate() {
+            let known = first.entry(hash).or_default();
+            match known.iter().find(|known| are_equal(**known, row)) {
+                Some(same) => repeated.push((row, *same)),
+                None => known.push(row),
+            }
+        }
+        repeated
     }
 
     /// Checks that there is a column of each name.

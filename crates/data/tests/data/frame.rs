@@ -302,3 +302,10 @@ fn a_missing_number_is_missing_however_it_is_written() {
     let frame = with("a;b\n-200;1,5\n3;-200,0\n4;-200\n", &form);
     assert_eq!((frame.column("a").unwrap().missing(), frame.column("b").unwrap().missing()), (1, 2));
 }
+
+#[test]
+fn a_row_that_repeats_another_in_every_column_is_found() {
+    let frame = plain("x,city\n1,Bern\n0,Basel\n,Bern\n1,Basel\n-0,Basel\n1,Bern\n,Bern\n1,\n1,\n");
+    assert_eq!(frame.repeated_rows(), [(4, 1), (5, 0), (6, 2), (8, 7)]);
+    assert_eq!(plain("x,y\n1,2\n2,1\n").repeated_rows(), []);
+}
