@@ -29,7 +29,15 @@ class ExplainedMixin:
         """The distances of rows from their centres."""
         return getattr(self, "_nearest")(X)[1]
 
-    def explain(self, X: Any, *, table: Any = None, labels: ArrayLike | None = None, log: Mapping[str, float] | None = None) -> Explanation:
+    def explain(
+        self,
+        X: Any,
+        *,
+        table: Any = None,
+        labels: ArrayLike | None = None,
+        log: Mapping[str, float] | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Explanation:
         """Find the columns in which each cluster differs from all rows, name the cluster after them, and find rules that reproduce the labels.
 
         Each column is tested in each cluster, as in ``catdes`` of FactoMineR: numbers by the test value of a mean, texts by the hypergeometric test.
@@ -46,6 +54,9 @@ class ExplainedMixin:
         log : dict of str to float, default=None
             Columns whose logarithms the rows were clustered by, with the number that was added before: ``log_`` of a :class:`TablePreparation`. Their means are
             geometric.
+        sample_weight : array-like of shape (n_samples,), default=None
+            The weights that the model was fitted with. Rows of weight 0, such as those that :meth:`TablePreparation.sample_weight` sets aside, do not count; all
+            others count once.
 
         Returns
         -------
@@ -84,6 +95,11 @@ class ExplainedMixin:
         away = np.zeros(len(given)) if rows is None else self._away(rows)
         if len(given) != len(shown) or len(away) != len(shown):
             raise ValueError(f"expected as many rows of the table and labels as of X, found {len(shown)}, {len(given)} and {len(away)}.")
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight)
+            if weights.shape != given.shape:
+                raise ValueError(f"expected a sample_weight for each of the {len(given)} rows, found an array of shape {weights.shape}.")
+            given = np.where(weights > 0, given, -1)
         told = _native.explain_clusters(
             shown.frame(), _integers(given), away, self._n_groups(), dict(log or {}), shown.is_of_kinds
         )

@@ -237,7 +237,7 @@ def describe_columns(X: Any) -> ColumnAccounts:
     column  role      read as                            missing  range    use
     id      id        number                             -        101 to 103   a different whole number in each row, and a name of identifiers
     member  category  yes or no ("True" is 1, "False" is 0)  -    0 to 1   yes or no
-    joined  category  text                               33 %     2 texts
+    joined  text      text                               33 %     2 texts  most of its texts are numbers or dates, and it is read as text
     """
     return ColumnAccounts._of(Columns(X).frame().describe())
 

@@ -33,7 +33,7 @@ def test_the_same_labels_marks_and_outliers_as_the_command(command, tmp_path):
     assert pd.read_csv(out / "labels.csv")["cluster"].tolist() == model.labels_.tolist()
     centers = pd.read_csv(out / "centers.csv")[preparation.get_feature_names_out().tolist()]
     np.testing.assert_array_equal(centers, preparation.inverse_transform(model.cluster_centers_))
-    explanation = model.explain(rows, table=read, log=preparation.log_)
+    explanation = model.explain(rows, table=read, log=preparation.log_, sample_weight=weights)
     marks = pd.read_csv(out / "marks.csv", keep_default_na=False)
     pd.testing.assert_frame_equal(explanation.to_frame(), marks, check_dtype=False)
     summary = json.loads((out / "summary.json").read_text())

@@ -274,7 +274,7 @@ fn role_of_texts(
     distinct: usize,
 ) -> (Role, Option<String>) {
     if are_nearly_values(categories) {
-        return (Role::Text, Some("most of its texts are numbers or dates, but not in one form".to_owned()));
+        return (Role::Text, Some("most of its texts are numbers or dates, and it is read as text".to_owned()));
     }
     if distinct == present && present > 2 {
         let words: usize = categories.levels().iter().map(|text| text.split_whitespace().count()).sum();
