@@ -424,12 +424,7 @@ impl Preparation {
     /// The table column of each feature.
     fn found(&self, frame: &DataFrame) -> Result<Vec<usize>, Error> {
         let place = |name: &str| frame.columns().iter().position(|column| column.name == name);
-        let wanted: Vec<String> =
-            self.columns().into_iter().filter(|name| place(name).is_none()).map(str::to_owned).collect();
-        if !wanted.is_empty() {
-            let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
-            return Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns });
-        }
+        frame.expect_columns(self.columns())?;
         let columns: Vec<usize> =
             self.features.iter().map(|feature| place(&feature.column).expect("no column is missing")).collect();
         for (feature, index) in self.features.iter().zip(&columns) {

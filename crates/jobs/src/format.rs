@@ -311,13 +311,8 @@ fn read_frame(file: &mut File, reading: &Reading, name: &str, bytes_max: u64) ->
     } else {
         limited(file, name, bytes_max, |plain| data_frame_from(plain, name, &form))?
     };
-    let is_there = |wanted: &&String| frame.column(wanted).is_some();
-    let missing: Vec<String> =
-        columns.iter().flatten().chain(&weights).chain(&form.text).filter(|name| !is_there(name)).cloned().collect();
-    if !missing.is_empty() {
-        let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
-        return Err(fault_of(&lehr_data::Error::NoSuchColumns { name: name.to_owned(), wanted: missing, columns }));
-    }
+    let wanted = columns.iter().flatten().chain(&weights).chain(&form.text);
+    frame.expect_columns(wanted).map_err(|error| fault_of(&error))?;
     let Some(columns) = columns else { return Ok(frame) };
     let is_kept = |name: &String| columns.contains(name) || weights.as_ref() == Some(name) || id.as_ref() == Some(name);
     let kept = frame.columns().iter().filter(|column| is_kept(&column.name)).cloned().collect();

@@ -62,29 +62,18 @@ impl Route {
             | Self::Options(service) => Some(service),
         }
     }
-}
 
-impl Route {
     /// The common name of requests of a kind: the path of a page, or of a service and an operation that it has. Names
     /// that a client makes up are in none, so there is a bounded number of patterns.
     pub(crate) fn pattern(&self, path: &str, endpoint: Option<&Endpoint>) -> Option<String> {
-        match self {
-            Self::Index
-            | Self::Health
-            | Self::Ready
-            | Self::Metrics
-            | Self::OpenApi
-            | Self::OptionsOfPage
-            | Self::EventsOfMany => Some(path.to_owned()),
-            Self::Operation(service, name, _) if path.contains(':') => {
-                let is_there = endpoint?.operation(name).is_some();
-                Some(if is_there { path.to_owned() } else { service.clone() })
-            }
-            Self::Lookup(_) | Self::Events(_) => endpoint.map(|_| path.to_owned()),
-            Self::Get(service) | Self::Drop(service) | Self::Options(service) | Self::Operation(service, ..) => {
-                endpoint.map(|_| service.clone())
-            }
-        }
+        let Some(service) = self.service() else { return Some(path.to_owned()) };
+        let endpoint = endpoint?;
+        let is_of_path = match self {
+            Self::Operation(_, name, _) => path.contains(':') && endpoint.operation(name).is_some(),
+            Self::Lookup(_) | Self::Events(_) => true,
+            _ => false,
+        };
+        Some(if is_of_path { path } else { service }.to_owned())
     }
 }
 

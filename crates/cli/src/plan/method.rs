@@ -246,12 +246,9 @@ impl PreparedTable {
             return Err(usage("--weights: rows with gaps have no weights".to_owned())
                 .with_hint("--missing=nearest fills the gaps, --missing=drop leaves such rows out"));
         }
-        let form = TableForm {
-            delimiter: selection.delimiter.map(char::from),
-            header: selection.header,
-            text: selection.id.iter().chain(&preparation.as_text).cloned().collect(),
-            ..preparation.form()
-        };
+        let mut form = preparation.form();
+        (form.delimiter, form.header) = (selection.delimiter.map(char::from), selection.header);
+        form.text.extend(selection.id.clone());
         let sets_aside = wishes.is_auto && words.sets_aside;
         let preparing = Some(Preparing { wishes, form, sets_aside });
         Ok(Source { selection, preparing, append, ..Source::of(path, frame) })

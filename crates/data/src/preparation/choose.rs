@@ -91,13 +91,7 @@ struct How {
 
 /// Checks that every named column is there.
 fn check_names(frame: &DataFrame, wishes: &Wishes) -> Result<(), Error> {
-    let named = wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log);
-    let wanted: Vec<String> = named.filter(|name| frame.column(name).is_none()).cloned().collect();
-    if wanted.is_empty() {
-        return Ok(());
-    }
-    let columns = frame.columns().iter().map(|column| column.name.clone()).collect();
-    Err(Error::NoSuchColumns { name: frame.name().into(), wanted, columns })
+    frame.expect_columns(wishes.columns.iter().flatten().chain(&wishes.exclude).chain(&wishes.log))
 }
 
 /// Checks that every chosen column can be used.

@@ -151,7 +151,7 @@ fn whole_numbers_that_are_rounded_are_told_by_every_reader() {
         let frame = data_frame_from(text.as_bytes(), "t", &TableForm::default()).unwrap();
         assert_eq!(frame.notes().last(), of_n.last(), "{text}");
     }
-    // Of a column that is not asked for nothing is told.
+    // No note is about a column that was not asked for.
     let other = Selection { columns: Some(vec!["x".into()]), ..Selection::default() };
     assert!(points_from(text.as_bytes(), "t", &other).unwrap().notes().is_empty());
     let array = |of: &str, numbers: &[[u8; 8]]| {
