@@ -44,7 +44,8 @@ def fuzz(program, name, seconds):
     for folder in (corpus, artifacts):
         folder.mkdir(parents=True, exist_ok=True)
     options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1"]
-    ended = subprocess.run([program, corpus, HERE / "seeds" / name, *options], capture_output=True, text=True, check=False)
+    # Python ignores SIGPIPE, as Rust's own `main` does; libFuzzer's does not, and a closed connection would end it.
+    ended = subprocess.run([program, corpus, HERE / "seeds" / name, *options], capture_output=True, text=True, check=False, restore_signals=False)
     lines = ended.stderr.splitlines()
     if ended.returncode != 0:
         print("\n".join(lines[-40:]), file=sys.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,6 +23,8 @@ class MeansMixin(CentersMixin):
     clusters_: NDArray[Any]
     inertia_: float
     n_steps_: int
+    #: The borders between clusters, in the form of a model's file, where a fit has found them.
+    _borders: str | None = None
 
     def _remembers(self, rows: int) -> float:
         """The share of its weight that a row keeps after the given number of further rows."""
@@ -90,6 +93,8 @@ class MeansMixin(CentersMixin):
         clusters["spread"][moved] = np.sqrt(former + given[moved] / clusters["weight"][moved] * (squares - former))
         self.cluster_centers_ = centers.astype(self.cluster_centers_.dtype)
         self.clusters_ = clusters
+        # They were of the centres as these were.
+        self._borders = None
         # Labels and their sum belong to the centres as they are now.
         self._label(rows, shares)
         self.n_steps_ = getattr(self, "n_steps_", 1) + 1
@@ -104,11 +109,12 @@ class MeansMixin(CentersMixin):
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_
-        # At no temperature, where a row is surely of the nearest.
-        return "clusters", {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
+        fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": 0.0}
+        return "clusters", fields if self._borders is None else {**fields, "borders": json.loads(self._borders)}
 
     def _take_learnt(self, parts: Any) -> None:
         self.cluster_centers_ = parts["cluster_centers"]
+        self._borders = parts["borders"]
         self._n_features_out = len(self.cluster_centers_)
         estimator: Any = self
         estimator.set_params(n_clusters=self._n_features_out)

@@ -6,6 +6,7 @@ falls. Therefore you choose no starting centres, need no restarts, and get the s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
@@ -15,7 +16,7 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lehr import _checks, _native
-from lehr._centers import CentersMixin, as_given, has_gaps, squares_with_gaps
+from lehr._centers import CentersMixin, as_given, has_gaps
 from lehr._constraints import COOLING, RANDOM_STATE, WATCHED, above, number, one_of, whole
 from lehr._items import ItemsMixin, refuse_unknown
 from lehr._learnt import LearntMixin
@@ -29,8 +30,6 @@ from lehr.kmeans import KMeans
 __all__ = ["DAClustering", "KMeans", "PairwiseClustering"]
 __dir__ = listed(__all__)
 
-#: The prior of the noise component beside that of a centre, which is 1.
-_SPONGE_PRIOR = 0.1
 _PRECISIONS = {"double": "f64", "single": "f32"}
 
 
@@ -143,8 +142,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The cluster of each sample; -1 for a sample outside the outlier radius. If you ended the run at a temperature, centres have moved to the means of these rows.
         Therefore ``predict`` may give a row on a border to another.
     probabilities_ : ndarray of shape (n_samples,)
-        The membership of each row in its cluster at ``temperature_``, the last before hard assignment. Don't use it as confidence, because it is mostly near 1
-        there. For a row with label -1, the share of noise. :meth:`predict_proba` gives the memberships in all clusters.
+        How surely each row belongs to its cluster, 0 to 1: of the rows with 0.9, nine in ten belong with their cluster's group, if the groups are compact. For
+        a row with label -1, the share of noise. :meth:`predict_proba` gives the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -198,8 +197,10 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """
 
     _method = "vector"
-    _kept = ("_n_features_out", "_sponge")
+    _kept = ("_n_features_out", "_sponge", "_borders")
     _sponge: float | None = None
+    #: The borders between clusters, in the form of a model's file.
+    _borders: str
 
     #: For tools that ask as scikit-learn before 1.6 did.
     _estimator_type = "clusterer"
@@ -315,16 +316,17 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self._n_features_out = len(self.cluster_centers_)
         # As fitted, whatever the parameter is set to later.
         self._sponge = parameters["sponge"]
+        self._borders = found["borders"]
         self.candidates_ = None if found["candidates"] is None else table(found["candidates"])
         self.choice_ = found["reason"]
         self._take(found, rows)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """The membership of each row in each cluster at ``temperature_``: ``exp(-d**2 / temperature_)`` over the sum of these.
+        """The probability of each cluster for each row.
 
-        Don't read it as confidence, because most memberships are near 0 or 1: ``temperature_`` is the last one before hard assignment.
-        :class:`DAGaussianMixture` says how certain a label is.
+        A row far from every border has a probability near 1. A row between two groups that overlap has one near 0.5 for each. See :doc:`the explanation
+        </concepts/probability>`: along the line between two neighbouring clusters, each group is taken as normal.
 
         Parameters
         ----------
@@ -333,44 +335,29 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
         Returns
         -------
-        memberships : ndarray of shape (n_samples, n_clusters)
-            float32 if ``X`` is float32. Each row adds up to 1; with an outlier radius, to 1 less the share of noise, ``0.1 * exp(-outlier_radius**2 /
-            temperature_)`` over the same sum.
+        probabilities : ndarray of shape (n_samples, n_clusters)
+            float32 if ``X`` is float32. Each row adds up to 1; with an outlier radius, to 1 less the share of noise. The largest is not always that of the
+            nearest centre: near a border, the wider of two groups is the likelier one.
 
         Examples
         --------
         >>> import lehr
         >>> model = lehr.DAClustering(n_clusters=2).fit([[0.0], [1.0], [10.0], [11.0]])
-        >>> model.predict_proba([[5.5]]).tolist()
+        >>> model.predict_proba([[5.5]]).round(3).tolist()
         [[0.5, 0.5]]
         """
         check_is_fitted(self)
         rows = self._rows(X, reset=False)
         _checks.refuse_huge(rows)
-        squares = np.square(self._differences(rows))
-        if self._sponge is not None:
-            away = self._sponge**2 - self.temperature_ * np.log(_SPONGE_PRIOR)
-            squares = np.column_stack([squares, np.full(len(squares), away)])
-        # Near the least one, so that no sum of exponentials is 0. At no temperature the nearest centre has the row.
-        temperature = max(float(self.temperature_), np.finfo(np.float64).tiny)
-        with np.errstate(over="ignore"):
-            shares = np.exp(-(squares - squares.min(axis=1, keepdims=True)) / temperature)
-        shares /= shares.sum(axis=1, keepdims=True)
-        return as_given(shares[:, : len(self.cluster_centers_)], rows)
-
-    def _differences(self, rows: Any) -> NDArray[np.float64]:
-        """The distance of each row to each centre, computed from differences."""
-        centers = self.cluster_centers_.astype(np.float64, copy=False)
-        if has_gaps(rows):
-            return np.sqrt(squares_with_gaps(rows, centers))
-        return np.column_stack([_native.nearest(rows, center[None, :], threads=self._threads())["distances"] for center in centers])
+        kind, fields = self._learnt()
+        return as_given(_native.memberships(rows, json.dumps(fields), has_gaps(rows)), rows)
 
     def _radius(self) -> float | None:
         return self._sponge
 
     def _learnt(self) -> tuple[str, dict[str, Any]]:
         centers = self.cluster_centers_
-        fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": self.temperature_}
+        fields = {"dimension": centers.shape[1], "centers": centers.ravel().tolist(), "temperature": self.temperature_, "borders": json.loads(self._borders)}
         return "clusters", fields if self._sponge is None else {**fields, "sponge": self._sponge}
 
     def _take_learnt(self, parts: Any) -> None:
@@ -378,6 +365,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         self._n_features_out = len(self.cluster_centers_)
         self.temperature_ = parts["temperature"]
         self._sponge = parts["sponge"]
+        self._borders = parts["borders"]
         self.set_params(n_clusters=self._n_features_out, outlier_radius=self._sponge)
 
 

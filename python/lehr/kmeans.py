@@ -48,6 +48,7 @@ class _Fit:
     told: dict[str, Any]
     labels: NDArray[np.int32]
     clusters: NDArray[Any]
+    borders: str
 
     @classmethod
     def of(cls, found: Any) -> _Fit:
@@ -69,6 +70,7 @@ class _Fit:
             {**{name: found[name] for name in ("checkpoint_failure", "is_lead")}, "warnings": told},
             found["labels"],
             table(found["clusters"]),
+            found["borders"],
         )
 
 
@@ -162,7 +164,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     """
 
     _method = "kmeans"
-    _kept = ("_n_features_out",)
+    _kept = ("_n_features_out", "_borders")
 
     #: For tools that ask as scikit-learn before 1.6 did.
     _estimator_type = "clusterer"
@@ -365,4 +367,5 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
             self.inertia_ = float(np.dot(shares, squares))
         self.cluster_centers_ = centers
         self._n_features_out = len(centers)
+        self._borders = fit.borders
         self.labels_ = labels

@@ -19,7 +19,7 @@ pub use parameters::{Parameters, Sweeps};
 use crate::Error;
 use crate::anneal::Resumable;
 use crate::anneal::{Observer, Stage, run as shared};
-use crate::lloyd::{Hardness, Labelled, Remembered, label_all};
+use crate::lloyd::{Labelled, Remembered, label_all};
 use crate::memory::Need;
 use crate::round::{Execution, LeafCells, Program, Rounds, drive};
 use crate::rows::{Input, Packed, Precision, Rows, Scalar, Storage, UsedColumns};
@@ -156,10 +156,8 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         let mut course = Fit::new(self.input, &self.rows, &self.shared.parameters, &self.memory, &self.near, state);
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
-        // Nobody asks how surely a row is where it is.
-        let hardness = Hardness { temperature: 0.0, sponge: None };
         let totals =
-            label_all(rounds, self.input, &self.rows, course.centers(), course.last_move(), hardness, &self.labelled)
+            label_all(rounds, self.input, &self.rows, course.centers(), course.last_move(), None, &self.labelled)
                 .await?;
         phases.leave();
         let spent = self.shared.end(rounds, phases).await?;

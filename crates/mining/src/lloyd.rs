@@ -8,11 +8,13 @@
 //! | `sweeps.rs` | Lloyd's algorithm |
 //! | `sponge.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
 //! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
+//! | `borders.rs` | the probability of a label, by the borders between neighbouring clusters |
 //! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres of an array's |
 //!
-//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Only the labels'
-//! probabilities depend on a temperature here.
+//! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Only the noise
+//! component of an outlier radius depends on a temperature here.
 
+mod borders;
 mod centers;
 mod centroids;
 mod clusters;
@@ -24,12 +26,13 @@ mod side_by_side;
 mod sweeps;
 mod trimmed;
 
+pub use borders::Borders;
 pub(crate) use centers::{AWAY, Centers, Planes};
 pub use centroids::{Assignment, Centroids};
 pub use clusters::{Cluster, Outliers};
 pub(crate) use clusters::{Clusters, Numbering};
 pub(crate) use hard::{Remembered, nearest_active};
-pub(crate) use label::{Hardness, Labelled, LastMove, Totals, label_all};
+pub(crate) use label::{Labelled, LastMove, Outside, Totals, label_all};
 pub use listed::Listed;
 pub use noise::OUTLIER;
 pub(crate) use noise::{NoiseComponent, share_of};

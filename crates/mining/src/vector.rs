@@ -23,7 +23,7 @@ mod system;
 use lehr_ranks::Engine;
 use lehr_ranks::timing::Phases;
 
-pub use crate::lloyd::{Assignment, Centroids, Cluster, Listed, OUTLIER, Outliers};
+pub use crate::lloyd::{Assignment, Borders, Centroids, Cluster, Listed, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
 pub use equilibrium::{Equilibrium, Start, equilibrium};
@@ -33,7 +33,7 @@ pub use parameters::Parameters;
 
 use crate::Error;
 use crate::anneal::{Control, Interrupt, Observer, Progress, Resumable, Stage, run as shared};
-use crate::lloyd::{Hardness, Labelled, LastMove, Remembered, label_all};
+use crate::lloyd::{Labelled, LastMove, Outside, Remembered, label_all};
 use crate::memory::Need;
 use crate::number::{self, Number, Sample};
 use crate::round::{CancellableRounds, Execution, LeafCells, Program, Rounds, drive};
@@ -301,9 +301,9 @@ impl<T: Scalar> Program for Run<'_, '_, T> {
         self.shared.walk(rounds, &mut phases, &mut course).await?;
         shared::begin(rounds, &mut phases, Stage::Labelling.name());
         let temperature = course.state.grown.last_soft_temperature.max(f64::MIN_POSITIVE);
-        let hardness = Hardness { temperature, sponge: course.sponge().map(|sponge| sponge.cost) };
+        let outside = course.sponge().map(|sponge| Outside { squared_radius: sponge.cost, temperature });
         let totals =
-            label_all(rounds, self.input, &self.rows, course.centers(), LastMove::ToTheMeans, hardness, &self.labelled)
+            label_all(rounds, self.input, &self.rows, course.centers(), LastMove::ToTheMeans, outside, &self.labelled)
                 .await?;
         if let Some(sponge) = course.sponge() {
             sponge.check(totals.outside[1] / self.rows.total_weight)?;

@@ -30,7 +30,6 @@ pub mod guttman;
 pub mod lanes;
 mod line_sums;
 pub mod listed;
-pub mod membership;
 pub mod nearest;
 pub mod observed;
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use crate::dispatch::{InstructionSet, kernel, on_each};
 use crate::lanes::{Lanes, Line, Real, Registers};
-use crate::membership::{MembershipScratch, nearest_membership};
 use crate::nearest::{HardCenters, HardScratch, Kind, nearest_labels, nearest_sums};
 use crate::random::Stream;
 use crate::soft::{SoftCenters, SoftScratch, SoftTotals, Sums, soft_sums};
@@ -244,27 +243,6 @@ fn the_first_of_equally_near_centres_is_taken() {
     let mut scratch = HardScratch::default();
     nearest_sums(&tiles, &centers, Kind::Centers, &mut scratch, &mut [0.0; 9]);
     assert_eq!([scratch.nearest(0), scratch.nearest(1), scratch.nearest(2)], [1, 0, 0]);
-}
-
-fn check_membership<T: Real>() {
-    for (rows, dimension, clusters) in shapes() {
-        let problem = Problem::new(rows, dimension, clusters);
-        let what = format!("{rows} rows, {dimension}-D, {clusters} centres");
-        let found = on_all_sets(&what, || {
-            let mut scratch = MembershipScratch::default();
-            nearest_membership(&problem.tiles::<T>(), &problem.soft_centers(), &mut scratch);
-            (0..rows).map(|row| scratch.membership(row)).collect()
-        });
-        let expected: Vec<f64> =
-            (0..rows).map(|row| problem.memberships(row).0.into_iter().fold(0.0, f64::max)).collect();
-        close(&found, &expected, 32.0 * T::EPSILON * dimension as f64, &what);
-    }
-}
-
-#[test]
-fn memberships_of_the_best_centre_are_those_of_a_scalar_loop() {
-    check_membership::<f64>();
-    check_membership::<f32>();
 }
 
 #[test]

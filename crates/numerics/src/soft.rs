@@ -98,18 +98,6 @@ impl<T: Real> SoftCenters<T> {
     pub fn dimension(&self) -> usize {
         self.dimension
     }
-
-    pub(crate) fn scaled(&self) -> &[T] {
-        &self.scaled
-    }
-
-    pub(crate) fn offsets(&self) -> &[T] {
-        &self.offsets
-    }
-
-    pub(crate) fn scale(&self) -> f64 {
-        self.scale
-    }
 }
 
 /// Buffers of this module's functions; reused from block to block, so that loops allocate nothing.

@@ -31,6 +31,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("cluster_centers", arrays::table(py, model.centers, model.dimension)?)?;
     found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
+    found.set_item("borders", vector::borders(&model.borders))?;
     found.set_item("clusters", vector::clusters(py, &model.clusters)?)?;
     found.set_item("inertia", model.sum_of_squares)?;
     found.set_item("inertias", model.starts.into_pyarray(py))?;

@@ -9,9 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::de::DeserializeOwned;
 
-use crate::{arrays, errors, gtm, mixture};
+use crate::{arrays, errors, gtm, mixture, vector};
 
-fn read<T: DeserializeOwned>(fields: &str) -> PyResult<T> {
+pub(crate) fn read<T: DeserializeOwned>(fields: &str) -> PyResult<T> {
     serde_json::from_str(fields).map_err(|cause| errors::value(format!("not a whole model ({cause})")))
 }
 
@@ -33,6 +33,7 @@ pub(crate) fn learnt<'py>(py: Python<'py>, kind: &str, fields: &str) -> PyResult
             found.set_item("cluster_centers", arrays::table(py, centers, centroids.dimension())?)?;
             found.set_item("temperature", centroids.temperature())?;
             found.set_item("sponge", centroids.sponge())?;
+            found.set_item("borders", vector::borders(centroids.borders()))?;
             Ok(found)
         }
         "mixture" => {

@@ -2,15 +2,16 @@
 
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
-use lehr_mining::vector::{self, Centroids, Checkpoint, Cluster, Model};
+use lehr_data::Incomplete;
+use lehr_mining::vector::{self, Borders, Centroids, Checkpoint, Cluster, Model};
 use lehr_ranks::Execution;
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{self, Array, Columns, OwnedRows, Rows};
 use crate::fit::{Fit, Run};
-use crate::{errors, job};
+use crate::{errors, job, learnt};
 
 /// Clusters the rows of `x` by deterministic annealing.
 #[pyfunction]
@@ -34,6 +35,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("cluster_centers", arrays::table(py, model.centers, model.dimension)?)?;
     found.set_item("labels", arrays::labels(&model.labels).into_pyarray(py))?;
     found.set_item("probabilities", model.probabilities.into_pyarray(py))?;
+    found.set_item("borders", borders(&model.borders))?;
     found.set_item("clusters", clusters(py, &model.clusters)?)?;
     found.set_item("inertia", model.sum_of_squares)?;
     found.set_item("free_energy", model.free_energy)?;
@@ -46,6 +48,34 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
     found.set_item("reason", model.number.as_ref().map(Number::reason))?;
     found.set_item("warnings", model.warnings)?;
     Ok(found)
+}
+
+/// Borders between clusters in the form of a model's file.
+pub(crate) fn borders(borders: &Borders) -> String {
+    serde_json::to_string(borders).expect("borders are finite numbers")
+}
+
+/// The probability of each cluster for each row of `x`, by the clusters of a model's file: N x K. Rows that `has_gaps`
+/// are of double precision.
+#[pyfunction]
+pub(crate) fn memberships<'py>(
+    py: Python<'py>,
+    x: &Bound<'py, PyAny>,
+    fields: &str,
+    has_gaps: bool,
+) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let centroids: Centroids = learnt::read(fields)?;
+    centroids.check().map_err(errors::mining)?;
+    let (width, incomplete) = (centroids.len(), |cause: lehr_data::Error| errors::value(cause.to_string()));
+    let all = if has_gaps {
+        let values = arrays::matrix(&x.extract::<PyReadonlyArray2<'_, f64>>()?);
+        let rows = Incomplete::new(values, centroids.dimension()).map_err(incomplete)?;
+        py.detach(|| centroids.memberships_incomplete(&rows))
+    } else {
+        let rows = Rows::new(x, None)?;
+        py.detach(|| centroids.memberships(rows.input()))
+    };
+    arrays::table(py, all.map_err(errors::mining)?, width)
 }
 
 /// The nearest centre of each row and, if wanted, how far away it is: a dictionary with `labels`, and `distances` or

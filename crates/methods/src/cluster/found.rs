@@ -36,7 +36,7 @@ pub struct Fitted {
     pub labels: Vec<u32>,
     /// The outliers, where there is an outlier radius.
     pub outliers: Option<Outliers>,
-    /// The certainty that a row is in its cluster: 1 where k-means put it.
+    /// The probability that a row belongs to its cluster; of an outlier, the share of the noise component.
     pub probabilities: Vec<f64>,
     /// Weighted mean squared distance, or cost in nats.
     pub objective: f64,
@@ -136,7 +136,7 @@ impl Fitted {
             dimension: model.dimension,
             centers: model.centers,
             clusters: model.clusters,
-            probabilities: vec![1.0; model.labels.len()],
+            probabilities: model.probabilities,
             labels: model.labels,
             outliers: None,
             objective: model.objective,
@@ -272,8 +272,8 @@ impl Fitted {
 
     /// `id`, `cluster`, `probability`, and the row's position: `distance`, `second_cluster`, `second_distance`.
     ///
-    /// The cluster is -1 for outliers. The probability is that of the cluster named, at the last temperature at which
-    /// assignments were soft. Rows that cost nats have no distances.
+    /// The cluster is -1 for outliers. The probability says how surely a row belongs to its cluster, by the borders with
+    /// the neighbouring ones. Rows that cost nats have no distances.
     fn labels_table<'a>(&'a self, data: Data<'a>) -> Table<'a> {
         let rows = data.rows();
         let table = Table::new("labels")

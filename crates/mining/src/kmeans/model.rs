@@ -5,7 +5,7 @@ use lehr_ranks::timing::Spread;
 use super::fit::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
+use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by decreasing
@@ -20,6 +20,10 @@ pub struct Model {
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input.
     pub labels: Vec<u32>,
+    /// The probability that each row belongs to its cluster, by the borders with the neighbours.
+    pub probabilities: Vec<f64>,
+    /// Between neighbouring clusters.
+    pub borders: Borders,
     /// Weighted mean squared distance.
     pub objective: f64,
     /// Weighted sum of squared distances.
@@ -50,9 +54,11 @@ pub(super) struct Outcome {
 }
 
 impl Model {
-    /// The labels of other rows: its centres, each row surely in the nearest.
+    /// The answer of the clustering for other rows.
     pub fn centroids(&self) -> Centroids {
-        Centroids::new(self.dimension, self.centers.clone(), 0.0).expect("a clustering has centres, which are finite")
+        let centroids = Centroids::new(self.dimension, self.centers.clone(), 0.0);
+        let centroids = centroids.and_then(|centroids| centroids.with_borders(self.borders.clone()));
+        centroids.expect("a clustering has centres, which are finite, and borders of its clusters")
     }
 
     /// Puts a run's outcome into the units and the order that users see.
@@ -87,6 +93,8 @@ impl Model {
             centers: found.centers,
             clusters: found.clusters,
             labels: found.labels,
+            probabilities: found.probabilities,
+            borders: found.borders,
             objective: found.objective,
             sum_of_squares: found.sum_of_squares,
             starts: state.costs.iter().map(|cost| cost * rows.units.squared(1.0) * rows.units.weight).collect(),

@@ -1,15 +1,13 @@
 //! The answer of a clustering for other rows: the nearest centre, how surely, and how far away it is.
 
-use lehr_data::{Fingerprints, Incomplete, Sparse};
+use lehr_data::{Incomplete, Sparse};
 use lehr_numerics::elementary::exp;
-use lehr_numerics::gaussian::{Components, GaussianScratch, Whitening, posterior};
-use lehr_numerics::membership::{MembershipScratch, nearest_membership};
 use lehr_numerics::nearest::{HardCenters, HardScratch, Kind, nearest_sums};
-use lehr_numerics::soft::SoftCenters;
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, SparseScratch, sparse_distances};
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
+use super::borders::{Borders, Neighbourhoods};
 use super::label::nearest_of;
 use super::noise::{self, OUTLIER};
 use crate::Error;
@@ -25,7 +23,10 @@ const TINY: f64 = 1e-280;
 /// Coordinates farther than this from the middle are compared without their squares, which have no number.
 const VAST: f64 = 1e150;
 
-/// Centres, and the temperature at which rows are members of them: a partition of the whole space.
+/// Centres, and how surely rows belong to them: a partition of the whole space.
+///
+/// The centres of a fit know the borders between neighbouring clusters, and give each label a probability by those
+/// (docs/design/certainty.md). Centres made of coordinates alone give memberships at a temperature.
 ///
 /// # Example
 /// ```
@@ -44,7 +45,7 @@ pub struct Centroids {
     dimension: usize,
     /// K x D.
     centers: Vec<f64>,
-    /// In the squared unit of the points.
+    /// In the squared unit of the points: of the noise component, and of memberships where there are no borders.
     temperature: f64,
     /// The radius beyond which a row is of no centre.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +53,9 @@ pub struct Centroids {
     /// Whether centres are frequencies of bits, and a row is nearest to the centre in which it is most likely.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bernoulli: bool,
+    /// Between neighbouring clusters.
+    #[serde(default, skip_serializing_if = "Borders::is_empty")]
+    borders: Borders,
 }
 
 /// The clusters of rows, in the order in which the rows were given.
@@ -60,8 +64,9 @@ pub struct Assignment {
     /// The nearest centre of each row; of equally near ones the first. [`OUTLIER`] if none is within the outlier
     /// radius.
     pub labels: Vec<u32>,
-    /// The membership of each row in its cluster at the temperature, with equal priors, in (0, 1]. For an outlier it is
-    /// the membership in the noise component.
+    /// The probability that the row belongs to its cluster, by the borders with the neighbours; without borders, its
+    /// membership at the temperature, with equal priors. In [0, 1]. For an outlier it is the share of the noise
+    /// component.
     pub probabilities: Vec<f64>,
     /// The distance, in the unit of the points; of an outlier, the distance to the nearest centre. With a Bernoulli
     /// cost ([`Centroids::with_bernoulli`]) the cost of the row there, in nats.
@@ -74,7 +79,8 @@ impl Centroids {
     /// # Errors
     /// The errors of [`Centroids::check`].
     pub fn new(dimension: usize, centers: Vec<f64>, temperature: f64) -> Result<Self, Error> {
-        let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false };
+        let borders = Borders::default();
+        let centroids = Self { dimension, centers, temperature, sponge: None, bernoulli: false, borders };
         centroids.check()?;
         Ok(centroids)
     }
@@ -94,7 +100,7 @@ impl Centroids {
     pub fn with_zero_column(&self) -> Result<Self, Error> {
         let centers = self.centers.chunks_exact(self.dimension);
         let centers = centers.flat_map(|center| center.iter().copied().chain([0.0])).collect();
-        let centroids = Self { dimension: self.dimension + 1, centers, ..*self };
+        let centroids = Self { dimension: self.dimension + 1, centers, ..self.clone() };
         centroids.check()?;
         Ok(centroids)
     }
@@ -141,6 +147,21 @@ impl Centroids {
         Ok(self)
     }
 
+    /// The same with the borders that a fit found.
+    ///
+    /// # Errors
+    /// The errors of [`Centroids::check`].
+    pub fn with_borders(mut self, borders: Borders) -> Result<Self, Error> {
+        self.borders = borders;
+        self.check()?;
+        Ok(self)
+    }
+
+    /// The borders between neighbouring clusters.
+    pub fn borders(&self) -> &Borders {
+        &self.borders
+    }
+
     /// Whether centres are frequencies of bits ([`with_bernoulli`](Self::with_bernoulli)).
     pub fn is_bernoulli(&self) -> bool {
         self.bernoulli
@@ -155,7 +176,8 @@ impl Centroids {
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
-    /// is negative. Also if frequencies are none, or there is an outlier radius with frequencies.
+    /// is negative. Also if frequencies are none, there is an outlier radius with frequencies, or borders are not those
+    /// of so many clusters.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();
@@ -182,7 +204,7 @@ impl Centroids {
         {
             return wrong("sponge", "a positive radius whose square a number can hold", radius.to_string());
         }
-        Ok(())
+        self.borders.check(self.len())
     }
 
     /// The number of centres, at least 1.
@@ -216,62 +238,85 @@ impl Centroids {
 
     /// The nearest centre of each row. The rows' weights do not matter.
     ///
-    /// Cost: N x K x D multiply-adds and N x K exponentials, on this thread.
+    /// Cost: N x K x D multiply-adds, and some per neighbour of a cluster, on this thread.
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if the points have another number of columns, or are no bits where centres are
     /// frequencies of bits.
     pub fn assign<'a>(&self, input: impl Into<Input<'a>>) -> Result<Assignment, Error> {
-        let input = input.into();
+        let (mut found, shares) = (Assignment::default(), self.shares());
+        self.for_each_row(input.into(), &mut |nearest, excess, distance| {
+            self.put(nearest, shares.probability(nearest, excess, |_, _| ()), distance, &mut found);
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `each` for every row with its nearest centre, the amounts by which other centres cost more, and its
+    /// distance from the nearest.
+    fn for_each_row(&self, input: Input<'_>, each: &mut Each<'_>) -> Result<(), Error> {
         self.fits(input)?;
         if let (Input::Bits(rows), true) = (input, self.bernoulli) {
-            let mut found = Assignment::default();
-            self.for_each_likelihood(rows, |costs, memberships, nearest| {
-                self.put(nearest, memberships[nearest], costs[nearest], &mut found);
-            });
-            return Ok(found);
+            let of_centers = Costs::new(self.dimension, &self.centers);
+            let mut costs = Vec::new();
+            for row in 0..rows.len() {
+                of_centers.of(rows.row(row), &mut costs);
+                let nearest = nearest_of(&costs);
+                each(nearest, &|k| costs[k] - costs[nearest], costs[nearest]);
+            }
+            return Ok(());
         }
         if let Input::Sparse(rows) = input
             && self.dimension > DIRECT_DIMENSION
         {
-            return Ok(self.assign_sparse(rows));
+            self.for_each_sparse(rows, each);
+            return Ok(());
         }
         let (origin, dimension) = (self.origin(), self.dimension);
         let is_vast = self.has_vast_centers(&origin);
-        let (mut hard, mut soft) = (HardCenters::default(), SoftCenters::default());
+        let mut hard = HardCenters::default();
         hard.begin(dimension);
-        if self.temperature > 0.0 {
-            soft.begin(dimension, self.temperature);
-        }
         for k in 0..self.len() {
             let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
             hard.push(&center);
-            if self.temperature > 0.0 {
-                soft.push(&center, 0.0);
-            }
         }
         let mut sums = vec![0.0; self.len() * Kind::Centers.len(dimension)];
-        let (mut nearest, mut membership) = (HardScratch::default(), MembershipScratch::default());
-        let mut found = Assignment::default();
+        let mut scratch = HardScratch::default();
         let mut values = Vec::new();
         for first in (0..input.len()).step_by(BLOCK) {
             let tiles = self.tiles(input, &origin, first, &mut values);
-            nearest_sums(&tiles, &hard, Kind::Centers, &mut nearest, &mut sums);
-            if self.temperature > 0.0 {
-                nearest_membership(&tiles, &soft, &mut membership);
-            }
+            nearest_sums(&tiles, &hard, Kind::Centers, &mut scratch, &mut sums);
             for row in 0..tiles.rows() {
                 let coordinates = RowMajor::new(&values, dimension).row(row);
-                let (label, share) = if is_vast || self.is_vast(coordinates, &origin) {
-                    let (label, memberships) = self.memberships_of(coordinates);
-                    (label, memberships[label])
-                } else {
-                    (nearest.nearest(row), if self.temperature > 0.0 { membership.membership(row) } else { 1.0 })
-                };
-                self.put(label, share, distance(coordinates, self.center(label)), &mut found);
+                if is_vast || self.is_vast(coordinates, &origin) {
+                    self.without_squares(coordinates, each);
+                    continue;
+                }
+                let nearest = scratch.nearest(row);
+                let own = squared(coordinates, self.center(nearest));
+                let excess = |k| squared(coordinates, self.center(k)) - own;
+                each(nearest, &excess, distance(coordinates, self.center(nearest)));
             }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// What [`for_each_row`](Self::for_each_row) does with a row whose squares have no number.
+    fn without_squares(&self, row: &[f64], each: &mut Each<'_>) {
+        let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
+        let nearest = nearest_of(&distances);
+        let least = distances[nearest];
+        // Of equal distances, which may be infinite, the difference is 0.
+        let excess = |k: usize| match distances[k] == least {
+            true => 0.0,
+            false => (distances[k] - least) * (distances[k] + least),
+        };
+        each(nearest, &excess, least);
+    }
+
+    /// How rows are shared out among centres.
+    fn shares(&self) -> Shares<'_> {
+        let neighbours = (!self.borders.is_empty()).then(|| self.borders.neighbourhoods(self.len()));
+        Shares { neighbours, temperature: self.temperature, clusters: self.len() }
     }
 
     /// The nearest centre of rows with gaps: by the columns that a row has. Its squared distance is that over these
@@ -293,9 +338,9 @@ impl Centroids {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn assign_incomplete(&self, rows: &Incomplete) -> Result<Assignment, Error> {
-        let mut found = Assignment::default();
-        self.for_each_incomplete(rows, |label, memberships, distance| {
-            self.put(label, memberships[label], distance, &mut found)
+        let (mut found, shares) = (Assignment::default(), self.shares());
+        self.for_each_incomplete(rows, &mut |nearest, excess, distance| {
+            self.put(nearest, shares.probability(nearest, excess, |_, _| ()), distance, &mut found);
         })?;
         Ok(found)
     }
@@ -306,17 +351,15 @@ impl Centroids {
     /// # Errors
     /// The same as for [`assign_incomplete`](Self::assign_incomplete).
     pub fn memberships_incomplete(&self, rows: &Incomplete) -> Result<Vec<f64>, Error> {
-        let mut all = Vec::with_capacity(rows.len() * self.len());
-        self.for_each_incomplete(rows, |label, memberships, distance| {
-            let left = self.left_by_sponge(memberships[label], distance);
-            all.extend(memberships.iter().map(|share| share * left));
+        let (mut all, shares) = (Vec::with_capacity(rows.len() * self.len()), self.shares());
+        self.for_each_incomplete(rows, &mut |nearest, excess, distance| {
+            self.put_all(&shares, nearest, excess, distance, &mut all);
         })?;
         Ok(all)
     }
 
-    /// Calls `each` with every row's nearest centre, its memberships as if there were no outlier radius, and its
-    /// distance from that centre.
-    fn for_each_incomplete(&self, rows: &Incomplete, mut each: impl FnMut(usize, &[f64], f64)) -> Result<(), Error> {
+    /// The same as [`for_each_row`](Self::for_each_row), for rows with gaps.
+    fn for_each_incomplete(&self, rows: &Incomplete, each: &mut Each<'_>) -> Result<(), Error> {
         if rows.dimension() != self.dimension {
             return Err(Error::Parameter {
                 name: "rows",
@@ -324,7 +367,7 @@ impl Centroids {
                 found: format!("{} columns, where the centres have {}", rows.dimension(), self.dimension),
             });
         }
-        let (mut distances, mut memberships) = (vec![0.0; self.len()], vec![0.0; self.len()]);
+        let mut distances = vec![0.0; self.len()];
         for index in 0..rows.len() {
             let row = rows.row(index);
             let present = row.iter().filter(|value| !value.is_nan()).count();
@@ -333,8 +376,7 @@ impl Centroids {
                 return Err(Error::Parameter { name: "rows", expected, found: format!("none in row {}", index + 1) });
             }
             if present == self.dimension {
-                let (label, memberships) = self.memberships_of(row);
-                each(label, &memberships, distance(row, self.center(label)));
+                self.without_squares(row, each);
                 continue;
             }
             let whole = self.dimension as f64 / present as f64;
@@ -342,63 +384,35 @@ impl Centroids {
                 let there = row.iter().zip(self.center(k)).filter(|(x, _)| !x.is_nan());
                 *squared = whole * there.map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
             }
-            let label = self.share_out(&distances, &mut memberships);
-            each(label, &memberships, distances[label].sqrt());
+            let nearest = nearest_of(&distances);
+            each(nearest, &|k| distances[k] - distances[nearest], distances[nearest].sqrt());
         }
         Ok(())
     }
 
     /// Appends the answer for a row that has a share in its nearest centre.
-    fn put(&self, label: usize, share: f64, distance: f64, found: &mut Assignment) {
-        // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
-        let share = if (0.0..=1.0).contains(&share) { share } else { 1.0 };
-        let (label, share) = match self.within(distance, share) {
-            Ok(share) => (label as u32, share),
-            Err(share) => (OUTLIER, share),
+    fn put(&self, nearest: usize, share: f64, distance: f64, found: &mut Assignment) {
+        let (label, share) = match self.within(distance) {
+            Ok(left) => (nearest as u32, left * share),
+            Err(outside) => (OUTLIER, outside),
         };
         found.labels.push(label);
         found.probabilities.push(share);
         found.distances.push(distance);
     }
 
-    /// Calls `each` with the cost of every row of bits in each cluster, its memberships, and the first cluster in which
-    /// it costs least.
-    fn for_each_likelihood(&self, rows: &Fingerprints, mut each: impl FnMut(&[f64], &[f64], usize)) {
-        let of_centers = Costs::new(self.dimension, &self.centers);
-        let (mut costs, mut memberships) = (Vec::new(), vec![0.0; self.len()]);
-        for row in 0..rows.len() {
-            of_centers.of(rows.row(row), &mut costs);
-            let nearest = self.share_out(&costs, &mut memberships);
-            each(&costs, &memberships, nearest);
-        }
+    /// Appends the share of a row in each cluster.
+    fn put_all(&self, shares: &Shares<'_>, nearest: usize, excess: &Excess<'_>, distance: f64, all: &mut Vec<f64>) {
+        let first = all.len();
+        all.resize(first + self.len(), 0.0);
+        let own = shares.probability(nearest, excess, |k, odds| all[first + k] = odds);
+        all[first + nearest] = 1.0;
+        let left = own * self.within(distance).unwrap_or_else(|outside| 1.0 - outside);
+        all[first..].iter_mut().for_each(|share| *share *= left);
     }
 
-    /// The memberships of a row that is so far from, or costs so much in, each cluster, in squared units; returns the
-    /// nearest.
-    fn share_out(&self, distances: &[f64], memberships: &mut [f64]) -> usize {
-        let is_soft = self.temperature > 0.0;
-        let (nearest, share) = nearest_of(distances, if is_soft { self.temperature } else { 1.0 });
-        let least = distances[nearest];
-        for (k, (membership, distance)) in memberships.iter_mut().zip(distances).enumerate() {
-            *membership = match is_soft {
-                true => share * exp((least - distance) / self.temperature),
-                false => f64::from(u8::from(k == nearest)),
-            };
-        }
-        nearest
-    }
-
-    fn assign_sparse(&self, rows: &Sparse) -> Assignment {
-        let mut found = Assignment::default();
-        self.for_each_sparse(rows, |_, memberships, nearest, distance| {
-            self.put(nearest, memberships[nearest], distance, &mut found);
-        });
-        found
-    }
-
-    /// Calls `each` with every sparse row's number, its memberships as without an outlier radius, its nearest centre,
-    /// and the distance from it.
-    fn for_each_sparse(&self, rows: &Sparse, mut each: impl FnMut(usize, &[f64], usize, f64)) {
+    /// The same as [`for_each_row`](Self::for_each_row), for sparse rows.
+    fn for_each_sparse(&self, rows: &Sparse, each: &mut Each<'_>) {
         let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
         let is_vast = self.has_vast_centers(&origin) || self.is_vast(&vec![0.0; dimension], &origin);
         let mut centers = HardSparseCenters::default();
@@ -410,7 +424,7 @@ impl Centroids {
             exact.push(SparseDistance::to(&origin, &center));
         }
         let from_origin = SparseDistance::to(&origin, &vec![0.0; dimension]);
-        let (mut scratch, mut distances, mut shares) = (SparseScratch::default(), Vec::new(), vec![0.0; count]);
+        let (mut scratch, mut distances) = (SparseScratch::default(), Vec::new());
         let mut full = Vec::new();
         for first in (0..rows.len()).step_by(BLOCK) {
             let block_rows = BLOCK.min(rows.len() - first);
@@ -424,11 +438,10 @@ impl Centroids {
                 if is_vast || has_vast() {
                     full.resize(dimension, 0.0);
                     rows.read(row, &mut full);
-                    let (nearest, memberships) = self.memberships_of(&full);
-                    each(row, &memberships, nearest, distance(&full, self.center(nearest)));
+                    self.without_squares(&full, each);
                     continue;
                 }
-                let nearest = self.share_out(distances, &mut shares);
+                let nearest = nearest_of(distances);
                 let squared = exact[nearest].of(entries(rows, row, 1.0));
                 let length = if squared == 0.0 || squared > TINY {
                     squared.sqrt()
@@ -437,13 +450,14 @@ impl Centroids {
                     rows.read(row, &mut full);
                     distance(&full, self.center(nearest))
                 };
-                each(row, &shares, nearest, length);
+                each(nearest, &|k| distances[k] - distances[nearest], length);
             }
         }
     }
 
-    /// The membership of each row in each cluster at the temperature, with equal priors: N x K, row-major. Each row
-    /// adds up to 1, with the noise component's part, if there is an outlier radius.
+    /// The probability of each cluster for each row, by the borders of the row's nearest centre; without borders, the
+    /// membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
+    /// component's part, if there is an outlier radius.
     ///
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
     ///
@@ -463,76 +477,23 @@ impl Centroids {
     /// ```
     pub fn memberships<'a>(&self, input: impl Into<Input<'a>>) -> Result<Vec<f64>, Error> {
         let input = input.into();
-        self.fits(input)?;
-        if let (Input::Bits(rows), true) = (input, self.bernoulli) {
-            let mut all = Vec::with_capacity(rows.len() * self.len());
-            self.for_each_likelihood(rows, |_, memberships, _| all.extend_from_slice(memberships));
-            return Ok(all);
-        }
-        if let Input::Sparse(rows) = input
-            && self.dimension > DIRECT_DIMENSION
-        {
-            let mut memberships = Vec::with_capacity(rows.len() * self.len());
-            self.for_each_sparse(rows, |_, shares, nearest, distance| {
-                let left = self.left_by_sponge(shares[nearest], distance);
-                memberships.extend(shares.iter().map(|share| share * left));
-            });
-            return Ok(memberships);
-        }
-        let (origin, dimension, count) = (self.origin(), self.dimension, self.len());
-        // exp(-d / T) is a Gaussian of variance T / 2.
-        let inverse = vec![(2.0 / self.temperature).sqrt(); dimension];
-        let is_soft = inverse[0].is_finite();
-        let mut components = Components::new(dimension, Whitening::Diagonal, 1.0);
-        for k in (0..count).filter(|_| is_soft) {
-            let center: Vec<f64> = self.center(k).iter().zip(&origin).map(|(x, origin)| x - origin).collect();
-            components.push(&center, &inverse, 0.0);
-        }
-        let mut memberships = vec![0.0; input.len() * count];
-        let mut values = Vec::new();
-        let (mut scratch, mut densities) = (GaussianScratch::default(), [0.0; BLOCK]);
-        for (block, memberships) in memberships.chunks_mut(BLOCK * count).enumerate().filter(|_| is_soft) {
-            let tiles = self.tiles(input, &origin, block * BLOCK, &mut values);
-            posterior(&tiles, &components, &mut scratch, memberships, &mut densities[..tiles.rows()]);
-        }
-        let is_vast = self.has_vast_centers(&origin);
-        let mut row = vec![0.0; dimension];
-        for (index, memberships) in memberships.chunks_exact_mut(count).enumerate() {
-            input.read(index, &mut row);
-            let is_member = (memberships.iter().sum::<f64>() - 1.0).abs() < 0.5;
-            if !is_member || is_vast || self.is_vast(&row, &origin) {
-                memberships.copy_from_slice(&self.memberships_of(&row).1);
-            }
-            if self.sponge.is_some() {
-                let distances = (0..count).map(|k| distance(&row, self.center(k)));
-                let (nearest, least) = distances.enumerate().min_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0));
-                let left = self.left_by_sponge(memberships[nearest], least);
-                memberships.iter_mut().for_each(|share| *share *= left);
-            }
-        }
-        Ok(memberships)
+        let (mut all, shares) = (Vec::with_capacity(input.len() * self.len()), self.shares());
+        self.for_each_row(input, &mut |nearest, excess, distance| {
+            self.put_all(&shares, nearest, excess, distance, &mut all);
+        })?;
+        Ok(all)
     }
 
-    /// The share of a row's memberships that the noise component leaves. `membership` is that in the nearest centre, at
-    /// this distance.
-    fn left_by_sponge(&self, membership: f64, distance: f64) -> f64 {
-        match self.within(distance, membership) {
-            Ok(share) if membership > 0.0 => share / membership,
-            Ok(_) => 1.0,
-            Err(share) => 1.0 - share,
-        }
-    }
-
-    /// The effect of the noise component on a row at a distance from its nearest centre, in which it has a share. It is
-    /// the share that remains, or `Err` with that of the noise component if the row is outside.
-    fn within(&self, distance: f64, share: f64) -> Result<f64, f64> {
+    /// The share of a row at a distance from its nearest centre that the noise component leaves, or `Err` with that of
+    /// the noise component if the row is outside.
+    fn within(&self, distance: f64) -> Result<f64, f64> {
         match self.sponge {
-            None => Ok(share),
+            None => Ok(1.0),
             Some(radius) if self.temperature > 0.0 => {
-                noise::within(radius * radius, distance * distance, share, self.temperature)
+                noise::within(radius * radius, distance * distance, self.temperature)
             }
             Some(radius) if distance > radius => Err(1.0),
-            Some(_) => Ok(share),
+            Some(_) => Ok(1.0),
         }
     }
 
@@ -543,25 +504,6 @@ impl Centroids {
     /// Whether squares of distances from here may overflow.
     fn is_vast(&self, row: &[f64], origin: &[f64]) -> bool {
         row.iter().zip(origin).any(|(x, origin)| (x - origin).abs() > VAST)
-    }
-
-    /// The nearest centre of a row, and its membership in each, without squares; at temperature 0 it is surely in the
-    /// nearest.
-    fn memberships_of(&self, row: &[f64]) -> (usize, Vec<f64>) {
-        let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
-        let nearest = (0..self.len()).min_by(|a, b| distances[*a].total_cmp(&distances[*b])).unwrap_or(0);
-        let least = distances[nearest];
-        let weight = |(k, distance): (usize, &f64)| match self.temperature > 0.0 {
-            _ if k == nearest => 1.0,
-            // Of equal distances, which may be infinite, the difference is 0.
-            true if *distance == least => 1.0,
-            true => exp(-(distance - least) * ((distance + least) / self.temperature)),
-            false => 0.0,
-        };
-        let mut memberships: Vec<f64> = distances.iter().enumerate().map(weight).collect();
-        let total: f64 = memberships.iter().sum();
-        memberships.iter_mut().for_each(|share| *share /= total);
-        (nearest, memberships)
     }
 
     fn fits(&self, input: Input<'_>) -> Result<(), Error> {
@@ -596,6 +538,46 @@ impl Centroids {
         values.chunks_exact_mut(dimension).enumerate().for_each(|(i, values)| input.read(first + i, values));
         Tiles::new(rows, dimension, origin, |i| RowMajor::new(values, dimension).row(i), |_| 1.0)
     }
+}
+
+/// By how much a centre costs more than the nearest one.
+type Excess<'a> = dyn Fn(usize) -> f64 + 'a;
+
+/// A nearest centre, the excess of the others, the distance from the nearest.
+type Each<'a> = dyn FnMut(usize, &Excess<'_>, f64) + 'a;
+
+/// How rows are shared out among centres.
+struct Shares<'c> {
+    /// Where borders are known.
+    neighbours: Option<Neighbourhoods<'c>>,
+    /// Where none are.
+    temperature: f64,
+    clusters: usize,
+}
+
+impl Shares<'_> {
+    /// A row's share in its nearest centre. `each` gets the odds of others against it; those that it does not get are 0.
+    fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
+        if let Some(neighbours) = &self.neighbours {
+            return neighbours.probability(nearest, excess, each);
+        }
+        if self.temperature == 0.0 {
+            return 1.0;
+        }
+        let mut sum = 0.0;
+        for k in (0..self.clusters).filter(|k| *k != nearest) {
+            let odds = exp(-excess(k) / self.temperature);
+            // At the lowest temperatures exponents overflow: in what it is nearest to a row is then surely.
+            let odds = if odds.is_nan() { 0.0 } else { odds };
+            each(k, odds);
+            sum += odds;
+        }
+        1.0 / (1.0 + sum)
+    }
+}
+
+fn squared(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum()
 }
 
 /// The distance of two points, also where its square has no number.

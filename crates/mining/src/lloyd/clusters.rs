@@ -1,6 +1,7 @@
 //! Clusters as users see them, whichever method found their centres: numbered by decreasing weight, in the unit of the
 //! points.
 
+use super::borders::Borders;
 use super::label::{Labelled, Totals};
 use super::noise::OUTLIER;
 use crate::rows::{Input, RowMajor, Rows, Scalar};
@@ -43,8 +44,10 @@ pub(crate) struct Clusters {
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input; [`OUTLIER`] for one that is in none.
     pub labels: Vec<u32>,
-    /// The membership of each row in its cluster.
+    /// The probability of each row's label.
     pub probabilities: Vec<f64>,
+    /// Between neighbouring clusters.
+    pub borders: Borders,
     /// The weight of the rows that are in none.
     pub outliers: Outliers,
     /// Weighted mean squared distance, or cost.
@@ -63,7 +66,7 @@ impl Clusters {
         numbering: Numbering,
         labelled: impl Iterator<Item = Labelled>,
     ) -> Self {
-        let Totals { centers, sums, spreads, outside } = totals;
+        let Totals { centers, sums, spreads, outside, borders } = totals;
         let (sums, units) = (RowMajor::new(sums, 1 + rows.dimension), &rows.units);
         let masses: Vec<f64> = sums.rows().map(|sums| sums[0]).collect();
         let mut order: Vec<usize> = (0..centers.len()).filter(|&k| masses[k] > 0.0 || spreads[2 * k] > 0.0).collect();
@@ -101,6 +104,7 @@ impl Clusters {
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
         let stored_squares: f64 = order.iter().map(|&k| squares[k]).sum();
         Self {
+            borders: borders.renumbered(|cluster| number[cluster] as usize, |cost| units.squared(cost)),
             centers: order.iter().flat_map(|&k| units.position(centers.center(k))).collect(),
             clusters: clusters.collect(),
             labels,

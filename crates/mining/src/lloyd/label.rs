@@ -1,16 +1,16 @@
 //! Labels: which cluster each row belongs to, how surely, and the sums of the clusters.
 //!
-//! Two rounds over the hard centres, both in double precision from the rows as they were given, even where annealing
-//! ran in single precision. The first labels the rows, those of weight 0 too, and sums each cluster's rows, so that
-//! centres are means to the last digit. The second measures the distances from those centres.
+//! Rounds over the hard centres, all in double precision from the rows as they were given, even where annealing ran in
+//! single precision. The first labels the rows, those of weight 0 too, and sums each cluster's rows, so that centres are
+//! means to the last digit. The second measures the distances from those centres. Some more find the borders between
+//! neighbouring clusters, and the last one the probability of each label.
 
 use lehr_numerics::bits::BitRows;
-use lehr_numerics::elementary::exp;
-use lehr_numerics::membership::nearest_membership;
 use lehr_numerics::nearest::nearest_labels;
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
+use super::borders::{Borders, Neighbourhoods, STEPS, SUMS};
 use super::centers::Centers;
 use super::hard::nearest_active;
 use super::noise::{OUTLIER, within};
@@ -21,6 +21,8 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 
 /// Rows that are made numbers of double precision together, where they are not kept so.
 const UNPACKED: usize = 256;
+/// Rows of a cluster that say where its borders are: of more, every so manieth.
+const ROWS_OF_BORDERS: u64 = 4096;
 
 /// The labels of a leaf's rows, then of its bystanders, in their order.
 #[derive(Clone, Debug, Default)]
@@ -52,13 +54,13 @@ impl Labelled {
     }
 }
 
-/// How rows are given to centres: each to the nearest, unless it is outside the outlier radius.
+/// The outlier radius of a run.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Hardness {
-    /// The temperature of the probabilities; at 0 every row is certain.
+pub(crate) struct Outside {
+    /// Its square.
+    pub squared_radius: f64,
+    /// The temperature of the membership in the noise component.
     pub temperature: f64,
-    /// The square of the outlier radius, if there is one.
-    pub sponge: Option<f64>,
 }
 
 /// How centres move when rows have been given to them.
@@ -81,6 +83,8 @@ pub(crate) struct Totals {
     pub spreads: Vec<f64>,
     /// Outliers, and their weight.
     pub outside: [f64; 2],
+    /// Between neighbouring clusters.
+    pub borders: Borders,
 }
 
 /// Labels all rows, moves each centre to the mean of its rows if it is to, and gives every process all labels.
@@ -90,14 +94,14 @@ pub(crate) async fn label_all<T: Scalar>(
     rows: &Rows<T>,
     mut centers: Centers,
     last_move: LastMove,
-    hardness: Hardness,
+    outside: Option<Outside>,
     cells: &LeafCells<Labelled>,
 ) -> Result<Totals, Error> {
     let (mut sums, mut spreads) = (Vec::new(), Vec::new());
     let sparse = SparseCenters::new(rows, &centers);
     let costs = rows.bernoulli.map(|_| Costs::new(rows.dimension, &centers.values));
     let label =
-        LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), hardness, cells };
+        LabelRound { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_ref(), outside, cells };
     total_of(rounds, &label, &mut sums).await?;
     drop(sparse);
     let moves = last_move == LastMove::ToTheMeans;
@@ -111,19 +115,50 @@ pub(crate) async fn label_all<T: Scalar>(
     } else if moves {
         exact_means(&mut centers, &sums, |_, sum, mass| rows.center_of(sum, mass));
     }
-    let (sparse, has_sponge) = (SparseCenters::new(rows, &centers), hardness.sponge.is_some());
+    let sparse = SparseCenters::new(rows, &centers);
     let each = || (0..centers.len()).map(|k| centers.center(k));
     let costs = rows.bernoulli.map(|_| each().map(|center| BitDistance::to(rows, center)).collect::<Vec<_>>());
-    let (of_sparse, costs) = (sparse.as_ref(), costs.as_deref());
-    let spread = SpreadRound { input, rows, centers: &centers, sparse: of_sparse, costs, has_sponge, cells };
+    let cost = CostIn { input, rows, centers: &centers, sparse: sparse.as_ref(), costs: costs.as_deref() };
+    let spread = SpreadRound { cost: &cost, has_sponge: outside.is_some(), cells };
     total_of(rounds, &spread, &mut spreads).await?;
-    drop(sparse);
-    rounds.share(cells, Labelled::write, Labelled::read).await?;
     let outside = match spreads.split_off(2 * centers.len())[..] {
         [rows, weight] => [rows, weight],
         _ => [0.0; 2],
     };
-    Ok(Totals { centers, sums, spreads, outside })
+    let borders = find_borders(rounds, &cost, &spreads, cells).await?;
+    if !borders.is_empty() {
+        let neighbours = &borders.neighbourhoods(centers.len());
+        total_of(rounds, &ProbabilityRound { cost: &cost, neighbours, cells }, &mut Vec::new()).await?;
+    }
+    drop(sparse);
+    rounds.share(cells, Labelled::write, Labelled::read).await?;
+    Ok(Totals { centers, sums, spreads, outside, borders })
+}
+
+/// Finds the borders between neighbouring clusters. `spreads` begins with two numbers for each cluster, of which the
+/// first is its number of rows.
+async fn find_borders<T: Scalar>(
+    rounds: &mut dyn Rounds,
+    cost: &CostIn<'_, T>,
+    spreads: &[f64],
+    cells: &LeafCells<Labelled>,
+) -> Result<Borders, Error> {
+    let rows_of = |cluster: usize| spreads[2 * cluster] as u64;
+    let mut borders = Borders::of_neighbours(cost.centers, |cluster| rows_of(cluster) > 0);
+    if borders.is_empty() {
+        return Ok(borders);
+    }
+    let strides: Vec<u64> = (0..cost.centers.len()).map(|k| rows_of(k).div_ceil(ROWS_OF_BORDERS).max(1)).collect();
+    let mut sums = Vec::new();
+    for step in 0..=STEPS {
+        let neighbours = &borders.neighbourhoods(cost.centers.len());
+        let is_hard = step == 0;
+        let round = BorderRound { cost, neighbours, borders: borders.len(), is_hard, strides: &strides, cells };
+        total_of(rounds, &round, &mut sums).await?;
+        let row_weight = cost.rows.row_weight;
+        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums, row_weight));
+    }
+    Ok(borders)
 }
 
 /// Moves each centre to the mean of its rows, from their sums in double precision. `stored` turns a column, its sum and
@@ -161,20 +196,15 @@ impl<'a> SparseCenters<'a> {
     }
 }
 
-/// The nearest of some centres, the first of several equally near, and a row's membership in it at a temperature; both
-/// by squared distances.
-pub(crate) fn nearest_of(distances: &[f64], temperature: f64) -> (usize, f64) {
+/// The least of some costs, the first of equals.
+pub(crate) fn nearest_of(costs: &[f64]) -> usize {
     let (mut nearest, mut least) = (0, f64::INFINITY);
-    for (k, &distance) in distances.iter().enumerate() {
-        if distance < least {
-            (nearest, least) = (k, distance);
+    for (k, &cost) in costs.iter().enumerate() {
+        if cost < least {
+            (nearest, least) = (k, cost);
         }
     }
-    if temperature == 0.0 {
-        return (nearest, 1.0);
-    }
-    let sum: f64 = distances.iter().map(|distance| exp((least - distance) / temperature)).sum();
-    (nearest, 1.0 / sum)
+    nearest
 }
 
 /// First round: labels into `cells`; sums are mass and first moment of each cluster (1 + D), stored units; of sparse
@@ -187,7 +217,7 @@ pub(crate) struct LabelRound<'a, T: Scalar> {
     pub sparse: Option<&'a SparseCenters<'a>>,
     /// The costs of rows of bits in each, where those are no squared distances.
     pub costs: Option<&'a Costs>,
-    pub hardness: Hardness,
+    pub outside: Option<Outside>,
     pub cells: &'a LeafCells<Labelled>,
 }
 
@@ -213,8 +243,8 @@ impl<T: Scalar> OverStore<T, Labelling<'_>> for LabelRound<'_, T> {
         let mut of_row = Vec::new();
         for row in 0..bits.rows() {
             costs.of(bits.row(row), &mut of_row);
-            let (nearest, membership) = nearest_of(&of_row, self.hardness.temperature);
-            self.put(nearest, membership, || of_row[nearest], out);
+            let nearest = nearest_of(&of_row);
+            self.put(nearest, || of_row[nearest], out);
         }
     }
 
@@ -255,27 +285,23 @@ impl<T: Scalar> LabelRound<'_, T> {
 
     fn label_sparse(&self, block: &SparseRows<f64>, centers: &SparseCenters<'_>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
-            let (count, temperature) = (self.centers.len(), self.hardness.temperature);
+            let count = self.centers.len();
             scratch.sums.clear();
             scratch.sums.resize(block.rows() * count, 0.0);
             sparse_distances(block, &centers.side_by_side, &mut scratch.sparse, &mut scratch.sums);
             for (row, distances) in scratch.sums.chunks_exact(count).enumerate() {
-                let (nearest, membership) = nearest_of(distances, temperature);
-                let squared = || centers.distances[nearest].of(block.row(row));
-                self.put(nearest, membership, squared, out);
+                let nearest = nearest_of(distances);
+                self.put(nearest, || centers.distances[nearest].of(block.row(row)), out);
             }
         });
     }
 
-    /// Appends a row's label and probability: of the nearest centre with its membership, or of the noise component if
-    /// the row is outside.
-    fn put(&self, nearest: usize, membership: f64, squared: impl FnOnce() -> f64, out: &mut Labelled) {
-        // A row of weight 0 may be so far away that its squares overflow: it is then nearest to nothing, and in what it
-        // is nearest to, surely.
-        let membership = if (0.0..=1.0).contains(&membership) { membership } else { 1.0 };
-        let (label, probability) = match self.hardness.sponge {
-            None => (nearest as u32, membership),
-            Some(radius) => within(radius, squared(), membership, self.hardness.temperature)
+    /// Appends a row's label and probability: of the nearest centre, as far as the noise component leaves it, or of
+    /// that if the row is outside.
+    fn put(&self, nearest: usize, squared: impl FnOnce() -> f64, out: &mut Labelled) {
+        let (label, probability) = match self.outside {
+            None => (nearest as u32, 1.0),
+            Some(Outside { squared_radius, temperature }) => within(squared_radius, squared(), temperature)
                 .map_or_else(|outside| (OUTLIER, outside), |inside| (nearest as u32, inside)),
         };
         out.labels.push(label);
@@ -284,7 +310,7 @@ impl<T: Scalar> LabelRound<'_, T> {
 
     fn label_tiles(&self, tiles: &Tiles<f64>, bounds: Option<&[f64]>, out: &mut Labelled) {
         f64::with_scratch(|scratch| {
-            let (count, dimension, temperature) = (self.centers.len(), self.rows.dimension, self.hardness.temperature);
+            let (count, dimension) = (self.centers.len(), self.rows.dimension);
             match bounds {
                 Some(bounds) => {
                     nearest_active(bounds, self.centers, 1, &mut scratch.active, &mut scratch.reach);
@@ -299,13 +325,6 @@ impl<T: Scalar> LabelRound<'_, T> {
                 scratch.hard_centers.push(self.centers.center(k));
             }
             nearest_labels(tiles, &scratch.hard_centers, &mut scratch.hard);
-            if temperature > 0.0 {
-                scratch.soft_centers.begin(dimension, temperature);
-                for k in 0..count {
-                    scratch.soft_centers.push(self.centers.center(k), 0.0);
-                }
-                nearest_membership(tiles, &scratch.soft_centers, &mut scratch.membership);
-            }
             let mut coordinates = vec![0.0; dimension];
             for row in 0..tiles.rows() {
                 let nearest = scratch.active[scratch.hard.nearest(row)];
@@ -314,8 +333,7 @@ impl<T: Scalar> LabelRound<'_, T> {
                     let center = self.centers.center(nearest);
                     coordinates.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
                 };
-                let membership = if temperature > 0.0 { scratch.membership.membership(row) } else { 1.0 };
-                self.put(nearest, membership, squared, out);
+                self.put(nearest, squared, out);
             }
         });
     }
@@ -363,9 +381,8 @@ impl<T: Scalar> Round for LabelRound<'_, T> {
     }
 }
 
-/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`. Then, if there is an
-/// outlier radius, the number of outliers, and their weight.
-pub(crate) struct SpreadRound<'a, T: Scalar> {
+/// What a row costs in a cluster: its squared distance, or nats. In stored units, in double precision.
+pub(crate) struct CostIn<'a, T: Scalar> {
     pub input: Input<'a>,
     pub rows: &'a Rows<T>,
     pub centers: &'a Centers,
@@ -373,13 +390,44 @@ pub(crate) struct SpreadRound<'a, T: Scalar> {
     pub sparse: Option<&'a SparseCenters<'a>>,
     /// The costs of rows of bits in each, where those are no squared distances.
     pub costs: Option<&'a [BitDistance]>,
+}
+
+impl<T: Scalar> CostIn<'_, T> {
+    /// A buffer for one row's position.
+    fn position(&self) -> Vec<f64> {
+        vec![0.0; if self.sparse.is_some() || self.costs.is_some() { 0 } else { self.rows.dimension }]
+    }
+
+    /// Reads a row's position, before its costs are asked for.
+    fn read(&self, row: u32, position: &mut [f64]) {
+        if !position.is_empty() {
+            self.rows.units.read_stored(self.input, row, position);
+        }
+    }
+
+    /// The cost of the row that was read.
+    fn of(&self, row: u32, cluster: usize, position: &[f64]) -> f64 {
+        match (self.input, self.sparse, self.costs) {
+            (Input::Sparse(input), Some(centers), _) => {
+                centers.distances[cluster].of(self.rows.units.entries(input, row))
+            }
+            (Input::Bits(input), _, Some(costs)) => costs[cluster].of(input.row(row as usize)),
+            _ => position.iter().zip(self.centers.center(cluster)).map(|(x, y)| (x - y) * (x - y)).sum(),
+        }
+    }
+}
+
+/// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`. Then, if there is an
+/// outlier radius, the number of outliers, and their weight.
+pub(crate) struct SpreadRound<'a, T: Scalar> {
+    pub cost: &'a CostIn<'a, T>,
     pub has_sponge: bool,
     pub cells: &'a LeafCells<Labelled>,
 }
 
 impl<T: Scalar> Round for SpreadRound<'_, T> {
     fn len(&self) -> usize {
-        2 * (self.centers.len() + usize::from(self.has_sponge))
+        2 * (self.cost.centers.len() + usize::from(self.has_sponge))
     }
 
     fn key_len(&self) -> usize {
@@ -391,32 +439,109 @@ impl<T: Scalar> Round for SpreadRound<'_, T> {
     }
 
     fn map(&self, index: usize, partial: &mut [f64]) {
-        let leaf = &self.rows.leaves[index];
+        let cost = self.cost;
+        let leaf = &cost.rows.leaves[index];
         partial.fill(0.0);
-        let mut position = vec![0.0; if self.sparse.is_some() { 0 } else { self.rows.dimension }];
+        let mut position = cost.position();
         self.cells.with(index, |labelled| {
             let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
             for (&row, &label) in rows.zip(&labelled.labels) {
+                let weight = cost.rows.units.stored_weight(cost.input, row);
                 if label == OUTLIER {
-                    partial[2 * self.centers.len()] += 1.0;
-                    partial[2 * self.centers.len() + 1] += self.rows.units.stored_weight(self.input, row);
+                    partial[2 * cost.centers.len()] += 1.0;
+                    partial[2 * cost.centers.len() + 1] += weight;
                     continue;
                 }
-                let center = self.centers.center(label as usize);
                 partial[2 * label as usize] += 1.0;
-                let weight = self.rows.units.stored_weight(self.input, row);
                 // Nothing times the square of a row that is too far away is no number.
                 if weight > 0.0 {
-                    let distance: f64 = if let (Input::Sparse(input), Some(centers)) = (self.input, self.sparse) {
-                        centers.distances[label as usize].of(self.rows.units.entries(input, row))
-                    } else if let (Input::Bits(input), Some(costs)) = (self.input, self.costs) {
-                        costs[label as usize].of(input.row(row as usize))
-                    } else {
-                        self.rows.units.read_stored(self.input, row, &mut position);
-                        position.iter().zip(center).map(|(x, y)| (x - y) * (x - y)).sum()
-                    };
-                    partial[2 * label as usize + 1] += weight * distance;
+                    cost.read(row, &mut position);
+                    partial[2 * label as usize + 1] += weight * cost.of(row, label as usize, &position);
                 }
+            }
+        });
+    }
+}
+
+/// A step of expectation maximisation: the sums of the two sides of each border, over rows of their two clusters.
+struct BorderRound<'a, T: Scalar> {
+    cost: &'a CostIn<'a, T>,
+    neighbours: &'a Neighbourhoods<'a>,
+    /// How many there are.
+    borders: usize,
+    /// Whether each row counts on the side of its label alone.
+    is_hard: bool,
+    /// Of a cluster's rows those count whose number this divides.
+    strides: &'a [u64],
+    cells: &'a LeafCells<Labelled>,
+}
+
+impl<T: Scalar> Round for BorderRound<'_, T> {
+    fn len(&self) -> usize {
+        SUMS * self.borders
+    }
+
+    fn key_len(&self) -> usize {
+        SUMS
+    }
+
+    fn name(&self) -> &'static str {
+        "borders"
+    }
+
+    fn map(&self, index: usize, partial: &mut [f64]) {
+        let cost = self.cost;
+        partial.fill(0.0);
+        let mut position = cost.position();
+        self.cells.with(index, |labelled| {
+            for (&row, &label) in cost.rows.leaves[index].rows.iter().zip(&labelled.labels) {
+                if label == OUTLIER || !u64::from(row).is_multiple_of(self.strides[label as usize]) {
+                    continue;
+                }
+                let (label, stride) = (label as usize, self.strides[label as usize] as f64);
+                let weight = stride * cost.rows.units.stored_weight(cost.input, row);
+                cost.read(row, &mut position);
+                let own = cost.of(row, label, &position);
+                for (place, border, is_second) in self.neighbours.of(label) {
+                    let other = cost.of(row, border.clusters()[usize::from(!is_second)], &position);
+                    let difference = if is_second { other - own } else { own - other };
+                    border.add(self.is_hard, is_second, difference, weight, &mut partial[SUMS * place..][..SUMS]);
+                }
+            }
+        });
+    }
+}
+
+/// The last round: multiplies each row's probability with that of its cluster among the neighbours.
+struct ProbabilityRound<'a, T: Scalar> {
+    cost: &'a CostIn<'a, T>,
+    neighbours: &'a Neighbourhoods<'a>,
+    cells: &'a LeafCells<Labelled>,
+}
+
+impl<T: Scalar> Round for ProbabilityRound<'_, T> {
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn name(&self) -> &'static str {
+        "probabilities"
+    }
+
+    fn map(&self, index: usize, _: &mut [f64]) {
+        let cost = self.cost;
+        let leaf = &cost.rows.leaves[index];
+        let mut position = cost.position();
+        self.cells.with(index, |Labelled { labels, probabilities }| {
+            let rows = leaf.rows.iter().chain(&leaf.bystander_rows);
+            for ((&row, &label), probability) in rows.zip(&*labels).zip(probabilities) {
+                if label == OUTLIER {
+                    continue;
+                }
+                cost.read(row, &mut position);
+                let own = cost.of(row, label as usize, &position);
+                let excess = |other| cost.of(row, other, &position) - own;
+                *probability *= self.neighbours.probability(label as usize, excess, |_, _| ());
             }
         });
     }
@@ -443,9 +568,8 @@ mod tests {
 
         async fn run(&self, rounds: &mut dyn Rounds) -> Result<Vec<f64>, Error> {
             let centers = Centers { dimension: self.rows.dimension, values: self.centers.clone() };
-            let hardness = Hardness { temperature: f64::MIN_POSITIVE, sponge: None };
             let totals =
-                label_all(rounds, self.input, self.rows, centers, LastMove::ToTheMeans, hardness, &self.cells).await?;
+                label_all(rounds, self.input, self.rows, centers, LastMove::ToTheMeans, None, &self.cells).await?;
             Ok(totals.centers.values)
         }
     }

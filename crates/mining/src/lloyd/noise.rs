@@ -80,15 +80,13 @@ pub(crate) fn plain_score(squared_radius: f64, temperature: f64) -> f64 {
     ln(PRIOR) - squared_radius / temperature
 }
 
-/// The place, in the hard limit, of a row at a squared distance from its nearest centre. `membership` is the row's
-/// membership there, among the centres alone at the temperature. Returns the membership that remains, or `Err` with
-/// that in the noise component, if this is nearer.
-pub(crate) fn within(squared_radius: f64, squared: f64, membership: f64, temperature: f64) -> Result<f64, f64> {
-    // The logarithm of the sum over the centres, over that of the noise component. Both squared distances may be
-    // infinite.
-    let above = (squared_radius - squared) / temperature - ln(PRIOR * membership);
+/// The place, in the hard limit, of a row at a squared distance from its nearest centre. Returns the share of it that
+/// the noise component leaves at the temperature, or `Err` with the share of that, if this is nearer.
+pub(crate) fn within(squared_radius: f64, squared: f64, temperature: f64) -> Result<f64, f64> {
+    // The logarithm of the centre's score over that of the noise component. Both squared distances may be infinite.
+    let above = (squared_radius - squared) / temperature - ln(PRIOR);
     let share = if above.is_nan() { 0.0 } else { 1.0 / (1.0 + exp(above.min(700.0))) };
-    if squared > squared_radius { Err(share) } else { Ok(membership * (1.0 - share)) }
+    if squared > squared_radius { Err(share) } else { Ok(1.0 - share) }
 }
 
 #[cfg(test)]
@@ -98,8 +96,8 @@ mod tests {
     #[test]
     fn rows_beyond_all_numbers_and_temperatures_near_none_are_outside_or_inside() {
         for temperature in [f64::MIN_POSITIVE, 1e-3, 1.0] {
-            assert_eq!(within(4.0, f64::INFINITY, 1.0, temperature), Err(1.0), "{temperature}");
-            let Ok(inside) = within(4.0, 0.0, 1.0, temperature) else { panic!("outside at {temperature}") };
+            assert_eq!(within(4.0, f64::INFINITY, temperature), Err(1.0), "{temperature}");
+            let Ok(inside) = within(4.0, 0.0, temperature) else { panic!("outside at {temperature}") };
             assert!(inside > 0.9 && inside <= 1.0);
         }
     }

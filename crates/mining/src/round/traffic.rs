@@ -198,6 +198,9 @@ mod tests {
                 "covariance" => vec![DIMENSION * DIMENSION],
                 "labels" => vec![k * (1 + DIMENSION)],
                 "spreads" => vec![k * 2],
+                // Six numbers for each two of the clusters.
+                "borders" => vec![k * (k - 1) / 2 * 6],
+                "probabilities" => vec![0],
                 "nearest centres" => [Kind::Centers, Kind::Swaps].map(|kind| k * kind.len(DIMENSION)).to_vec(),
                 "a centre moved" => vec![1 + k * Kind::Centers.len(DIMENSION)],
                 other => panic!("a round of {other} is in no table"),

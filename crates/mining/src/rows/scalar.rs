@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use lehr_numerics::bits::BitScratch;
 use lehr_numerics::gaussian::GaussianScratch;
 use lehr_numerics::lanes::Real;
-use lehr_numerics::membership::MembershipScratch;
 use lehr_numerics::nearest::{HardCenters, HardScratch};
 use lehr_numerics::soft::{SoftCenters, SoftScratch};
 use lehr_numerics::sparse::{SparseRows, SparseScratch};
@@ -36,7 +35,6 @@ pub(crate) struct Scratch<T: Real> {
     pub soft: SoftScratch<T>,
     pub hard_centers: HardCenters<T>,
     pub hard: HardScratch<T>,
-    pub membership: MembershipScratch<T>,
     pub bits: BitScratch<T>,
     pub sparse: SparseScratch<T>,
     pub weighted: WeightedScratch<T>,

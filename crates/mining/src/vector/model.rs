@@ -8,7 +8,7 @@ use super::fit::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step};
-use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
+use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
@@ -24,8 +24,11 @@ pub struct Model {
     pub clusters: Vec<Cluster>,
     /// The cluster of each row, in the order of the input; [`OUTLIER`](super::OUTLIER) for an outlier.
     pub labels: Vec<u32>,
-    /// The membership of each row in its cluster at `last_temperature` with equal priors, in (0, 1].
+    /// The probability that each row belongs to its cluster, by the borders with the neighbours. For an outlier it is
+    /// the share of the noise component at `last_temperature`.
     pub probabilities: Vec<f64>,
+    /// Between neighbouring clusters.
+    pub borders: Borders,
     /// The outliers, if there is an outlier radius.
     pub outliers: Option<Outliers>,
     /// The cost of a row in a cluster.
@@ -86,7 +89,8 @@ impl Model {
             Some(radius) => centroids.and_then(|centroids| centroids.with_sponge(radius)),
             None => centroids,
         };
-        centroids.expect("a clustering has centres, which are finite, and a temperature")
+        let centroids = centroids.and_then(|centroids| centroids.with_borders(self.borders.clone()));
+        centroids.expect("a clustering has centres, which are finite, a temperature, and borders of its clusters")
     }
 
     /// Puts a run's outcome into the units and the order that users see. A cluster that no row is in is left out.
@@ -157,6 +161,7 @@ impl Model {
             clusters: found.clusters,
             labels: found.labels,
             probabilities: found.probabilities,
+            borders: found.borders,
             outliers: parameters.sponge.map(|_| found.outliers),
             cost: parameters.cost,
             objective: found.objective,

@@ -127,18 +127,17 @@ mod tests {
             close(soaked.softness, of_sponge.softness);
             close(soaked.weight, of_sponge.weight);
             close(soaked.square, of_sponge.square);
-            // What labels say of a row is the same share.
+            // Labels say the share that the noise component leaves to the nearest centre.
             for i in 0..rows {
                 let squared = |k: usize| row(i).iter().zip(center(k)).map(|(x, y)| (x - y) * (x - y)).sum::<f64>();
                 let least = (0..count).map(squared).fold(f64::INFINITY, f64::min);
-                let sum: f64 = (0..count).map(|k| (-squared(k) / temperature).exp()).sum();
                 let nearest = (-least / temperature).exp();
-                let all = sum + score.exp();
-                match within(squared_radius, least, nearest / sum, temperature) {
+                let all = nearest + score.exp();
+                match within(squared_radius, least, temperature) {
                     Ok(inside) => close(inside, nearest / all),
                     Err(outside) => close(outside, score.exp() / all),
                 }
-                assert_eq!(within(squared_radius, least, nearest / sum, temperature).is_err(), least > squared_radius);
+                assert_eq!(within(squared_radius, least, temperature).is_err(), least > squared_radius);
             }
         }
     }

@@ -1,0 +1,321 @@
+//! How surely a row belongs to its cluster: the borders between neighbouring clusters.
+//!
+//! Take two neighbouring clusters, and a row's cost in each: a squared distance, or nats. The difference of the costs
+//! places the row on a line. Below 0 it is in the first cluster, above 0 in the second. Along this line each of the two
+//! groups is taken as normal, with a mean, a variance and a weight of its own. Those are found by expectation
+//! maximisation, which begins with the labels. So rows near the border count for both groups, and what the border cuts
+//! off a group is given back to it.
+//!
+//! With the odds of each neighbour against its own cluster, a row is in its own with probability `1 / (1 + sum of
+//! odds)`. A line has one variance for each side, whatever the number of columns. A mixture of normals has one for each
+//! column, and is too sure in many columns (docs/design/certainty.md has the comparison).
+
+use lehr_numerics::elementary::{exp, ln};
+use serde::{Deserialize, Serialize};
+
+use super::centers::Centers;
+use crate::Error;
+
+/// Neighbours of a cluster that its rows may belong to as well: the nearest centres.
+const NEIGHBOURS: usize = 8;
+/// Steps of expectation maximisation after the one from the labels.
+pub(super) const STEPS: usize = 3;
+/// Rows of pooled variance that each side's own variance is mixed with: a side of two rows has none worth the name.
+const POOLED_ROWS: f64 = 3.0;
+/// The least variance of a side, of the squared distance of the two means.
+const LEAST_VARIANCE: f64 = 1e-9;
+/// Operations that the search for neighbours may take. Beyond them there are no borders.
+const MOST_OPERATIONS: f64 = 2e10;
+
+/// Sums of a border's side: weight, first and second moment.
+const SIDE: usize = 3;
+/// Sums of a border.
+pub(super) const SUMS: usize = 2 * SIDE;
+
+/// The border between two clusters: the log odds of the second against the first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Border {
+    /// The two clusters, the lower number first.
+    clusters: [u32; 2],
+    /// The cost that is 1 on the line.
+    unit: f64,
+    /// Coefficients of 1, `t` and `t^2`, where `t` is the cost in the first cluster less that in the second, in units.
+    log_odds: [f64; 3],
+}
+
+/// The borders between neighbouring clusters, by their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Borders {
+    borders: Vec<Border>,
+}
+
+/// The same, found by a cluster's number.
+#[derive(Debug)]
+pub(super) struct Neighbourhoods<'b> {
+    borders: &'b [Border],
+    /// For each cluster the places of its borders.
+    of_clusters: Vec<Vec<u32>>,
+}
+
+impl Border {
+    /// Before anything is known: the second is likelier where its cost is less.
+    fn between(first: usize, second: usize, unit: f64) -> Self {
+        Self { clusters: [first as u32, second as u32], unit, log_odds: [0.0, f64::MAX, 0.0] }
+    }
+
+    /// The two clusters.
+    pub(super) fn clusters(&self) -> [usize; 2] {
+        self.clusters.map(|cluster| cluster as usize)
+    }
+
+    /// The log odds of the second cluster, for a difference of costs. They never fall where the difference rises: of
+    /// two normals the wider would also win far behind the narrower one.
+    fn log_odds(&self, difference: f64) -> f64 {
+        let [constant, slope, curvature] = self.log_odds;
+        let place = difference / self.unit;
+        let turn = -0.5 * slope / curvature;
+        let place = match curvature {
+            _ if curvature > 0.0 => place.max(turn),
+            _ if curvature < 0.0 => place.min(turn),
+            _ => place,
+        };
+        constant + place * (slope + place * curvature)
+    }
+
+    /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
+    pub(super) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
+        let place = difference / self.unit;
+        let second = match is_hard {
+            true => f64::from(u8::from(is_second)),
+            false => 1.0 / (1.0 + exp((-self.log_odds(difference)).min(700.0))),
+        };
+        for (share, side) in [1.0 - second, second].into_iter().zip(sums.chunks_exact_mut(SIDE)) {
+            side[0] += weight * share;
+            side[1] += weight * share * place;
+            side[2] += weight * share * place * place;
+        }
+    }
+
+    /// The border that follows from these sums. It stays as it was where one side has next to nothing, or the sides
+    /// have changed places.
+    pub(super) fn step(&mut self, sums: &[f64], row_weight: f64) {
+        let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
+        let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
+            (side(&sums[..SIDE]), side(&sums[SIDE..]));
+        let pooled = (first_scatter + second_scatter) / (first_weight + second_weight);
+        let more = POOLED_ROWS * row_weight;
+        let least = LEAST_VARIANCE * (second - first) * (second - first);
+        let variance =
+            |scatter: f64, weight: f64| ((scatter.max(0.0) + more * pooled.max(0.0)) / (weight + more)).max(least);
+        let (a, b) = (variance(first_scatter, first_weight), variance(second_scatter, second_weight));
+        let constant =
+            ln(second_weight / first_weight) - 0.5 * ln(b / a) + 0.5 * (first * first / a - second * second / b);
+        let log_odds = [constant, second / b - first / a, 0.5 / a - 0.5 / b];
+        // Also false where something is no number.
+        let has_sides = first < 0.0 && second > 0.0 && first_weight.min(second_weight) > 1e-3 * row_weight;
+        if has_sides && log_odds.iter().all(|number| number.is_finite()) {
+            self.log_odds = log_odds;
+        }
+    }
+}
+
+impl Borders {
+    /// The borders of centres that have rows, before anything is known of their sides. None where finding the
+    /// neighbours would take longer than clustering did.
+    pub(super) fn of_neighbours(centers: &Centers, has_rows: impl Fn(usize) -> bool) -> Self {
+        let count = centers.len();
+        if (count as f64).powi(2) * centers.dimension as f64 > MOST_OPERATIONS {
+            return Self::default();
+        }
+        let mut pairs = Vec::new();
+        let mut near: Vec<(f64, usize)> = Vec::new();
+        for a in (0..count).filter(|a| has_rows(*a)) {
+            near.clear();
+            let others = (0..count).filter(|b| *b != a && has_rows(*b));
+            near.extend(others.map(|b| (centers.squared_distance(a, b), b)));
+            let order = |x: &(f64, usize), y: &(f64, usize)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
+            if near.len() > NEIGHBOURS {
+                near.select_nth_unstable_by(NEIGHBOURS, order);
+                near.truncate(NEIGHBOURS);
+            }
+            pairs
+                .extend(near.iter().filter(|(apart, _)| *apart > 0.0).map(|(apart, b)| (a.min(*b), a.max(*b), *apart)));
+        }
+        pairs.sort_by_key(|(a, b, _)| (*a, *b));
+        pairs.dedup_by_key(|(a, b, _)| (*a, *b));
+        Self { borders: pairs.into_iter().map(|(a, b, apart)| Border::between(a, b, apart)).collect() }
+    }
+
+    /// Whether nothing is known of how clusters border on each other.
+    pub(super) fn is_empty(&self) -> bool {
+        self.borders.is_empty()
+    }
+
+    /// One for each border.
+    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
+        self.borders.iter_mut()
+    }
+
+    /// The number of borders.
+    pub(super) fn len(&self) -> usize {
+        self.borders.len()
+    }
+
+    /// The same for clusters of other numbers, and costs in another unit. A border without a number there is left out.
+    pub(super) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
+        let renumbered = |border: &Border| {
+            let [constant, slope, curvature] = border.log_odds;
+            let [a, b] = border.clusters().map(|cluster| number(cluster) as u32);
+            // From the other side odds are inverse, and so is the place.
+            let log_odds = if a < b { border.log_odds } else { [-constant, slope, -curvature] };
+            Border { clusters: [a.min(b), a.max(b)], unit: unit(border.unit), log_odds }
+        };
+        let known = self.borders.iter().filter(|border| border.log_odds[1] < f64::MAX);
+        let mut borders: Vec<Border> = known.map(renumbered).filter(|border| border.unit.is_normal()).collect();
+        borders.sort_by_key(|border| border.clusters);
+        Self { borders }
+    }
+
+    /// Checks borders from elsewhere, for so many clusters.
+    ///
+    /// # Errors
+    /// Returns [`Error::Parameter`] if a cluster has a wrong number, borders are not in order, or a number is not
+    /// finite.
+    pub(super) fn check(&self, clusters: usize) -> Result<(), Error> {
+        let is_whole = |border: &Border| {
+            let [a, b] = border.clusters();
+            let has_numbers = border.log_odds.iter().all(|number| number.is_finite());
+            a < b && b < clusters && has_numbers && border.unit.is_normal() && border.unit > 0.0
+        };
+        let is_sorted = self.borders.is_sorted_by(|a, b| a.clusters < b.clusters);
+        match self.borders.iter().find(|border| !is_whole(border)) {
+            None if is_sorted => Ok(()),
+            wrong => {
+                let found = wrong.map_or("others".to_owned(), |border| format!("{border:?}"));
+                Err(Error::Parameter {
+                    name: "borders",
+                    expected: "pairs of clusters in order, with finite numbers",
+                    found,
+                })
+            }
+        }
+    }
+
+    /// The borders of each of so many clusters.
+    pub(super) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
+        let mut of_clusters = vec![Vec::new(); clusters];
+        for (place, border) in self.borders.iter().enumerate() {
+            border.clusters().into_iter().for_each(|cluster| of_clusters[cluster].push(place as u32));
+        }
+        Neighbourhoods { borders: &self.borders, of_clusters }
+    }
+}
+
+impl Neighbourhoods<'_> {
+    /// The borders of a cluster with their places, and whether it is the second one there.
+    pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, bool)> {
+        self.of_clusters[cluster].iter().map(move |&place| {
+            let border = &self.borders[place as usize];
+            (place as usize, border, border.clusters()[1] == cluster)
+        })
+    }
+
+    /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
+    /// in its own. `each` gets the odds of each neighbour against it.
+    pub fn probability(
+        &self,
+        cluster: usize,
+        mut excess: impl FnMut(usize) -> f64,
+        mut each: impl FnMut(usize, f64),
+    ) -> f64 {
+        let mut sum = 0.0;
+        for (_, border, is_second) in self.of(cluster) {
+            let other = border.clusters()[usize::from(!is_second)];
+            let more = excess(other);
+            let against = if is_second { -border.log_odds(more) } else { border.log_odds(-more) };
+            // Rows so far away that their costs have no difference are surely where they are nearest.
+            let odds = if against.is_nan() { 0.0 } else { exp(against.min(700.0)) };
+            each(other, odds);
+            sum += odds;
+        }
+        1.0 / (1.0 + sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The border of two normal groups on a line with centres at 0 and `apart`, from many rows.
+    fn normal(apart: f64, spreads: [f64; 2], weights: [f64; 2]) -> Border {
+        // Quantiles in the place of random rows.
+        let rows = |at: f64, spread: f64| {
+            (-400..=400).map(move |step| {
+                let z = f64::from(step) / 100.0;
+                (at + spread * z, exp(-0.5 * z * z))
+            })
+        };
+        let all: Vec<(f64, f64)> = rows(0.0, spreads[0])
+            .map(|(x, share)| (x, share * weights[0]))
+            .chain(rows(apart, spreads[1]).map(|(x, share)| (x, share * weights[1])))
+            .collect();
+        let difference = |x: f64| x * x - (x - apart) * (x - apart);
+        let mut border = Border::between(0, 1, apart * apart);
+        for step in 0..200 {
+            let mut sums = [0.0; SUMS];
+            all.iter()
+                .for_each(|&(x, weight)| border.add(step == 0, difference(x) > 0.0, difference(x), weight, &mut sums));
+            border.step(&sums, 1e-9);
+        }
+        border
+    }
+
+    #[test]
+    fn the_odds_are_those_of_the_two_normals() {
+        for (spreads, weights) in [([1.0, 1.0], [1.0, 1.0]), ([1.0, 1.0], [4.0, 1.0]), ([1.0, 0.6], [1.0, 2.0])] {
+            let border = normal(5.0, spreads, weights);
+            for x in [1.0f64, 2.0, 2.5, 3.0, 4.0] {
+                let density = |at: f64, side: usize| {
+                    weights[side] / spreads[side] * exp(-0.5 * ((x - at) / spreads[side]).powi(2))
+                };
+                let expected = ln(density(5.0, 1) / density(0.0, 0));
+                let found = border.log_odds(x * x - (x - 5.0) * (x - 5.0));
+                assert!((found - expected).abs() < 0.3, "{spreads:?} {weights:?} at {x}: {found} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn odds_never_fall_towards_the_second_cluster() {
+        let border = normal(6.0, [0.5, 2.0], [1.0, 1.0]);
+        let odds: Vec<f64> = (-100..=100).map(|place| border.log_odds(f64::from(place))).collect();
+        assert!(odds.is_sorted(), "{odds:?}");
+        assert_eq!(border.log_odds(f64::NEG_INFINITY), odds[0].min(border.log_odds(-1e9)));
+    }
+
+    #[test]
+    fn both_sides_see_one_border() {
+        let border = normal(4.0, [1.0, 0.7], [1.0, 3.0]);
+        let borders = Borders { borders: vec![border] };
+        let swapped = borders.renumbered(|cluster| 1 - cluster, |unit| 9.0 * unit);
+        swapped.check(2).unwrap();
+        let (here, there) = (borders.neighbourhoods(2), swapped.neighbourhoods(2));
+        for cluster in [0, 1] {
+            for more in [0.0, 0.5, 3.0] {
+                let found = here.probability(cluster, |_| more, |_, _| ());
+                let other = there.probability(1 - cluster, |_| 9.0 * more, |_, _| ());
+                assert!((found - other).abs() < 1e-12, "{found} and {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_side_without_rows_leaves_its_border_unknown() {
+        let mut border = Border::between(0, 1, 1.0);
+        border.step(&[3.0, -3.0, 3.5, 0.0, 0.0, 0.0], 1.0);
+        assert_eq!(border.log_odds[1], f64::MAX);
+        assert!(Borders { borders: vec![border] }.renumbered(|cluster| cluster, |unit| unit).is_empty());
+    }
+}
