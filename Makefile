@@ -218,6 +218,9 @@ bench-calls: python ## fit, predict, transform and score of each estimator of th
 bench-number: $(LAB) $(PYTHON_PEERS)/.installed ## how many clusters are found where none is asked for, beside silhouette, gap, BIC, X-means and HDBSCAN, on some 110 sets (an hour, with LEHR_DATA = folder with benchmarks/)
 	@$(PYTHON_PEERS)/bin/python lab/runners/number/side_by_side.py --lehr $(TARGET)/release/lehr --record lab/records/local/number.json
 
+bench-certainty: $(LAB) $(PYTHON_PEERS)/.installed ## of the rows labelled with a probability of 0.9, are nine in ten with their group? Lehr beside mixtures of normals on some 120 sets (some minutes, with LEHR_DATA = folder with benchmarks/)
+	@$(PYTHON_PEERS)/bin/python lab/runners/number/certainty.py --lehr $(TARGET)/release/lehr --record lab/records/local/certainty.json
+
 MIXED_PEERS := target/peers/mixed
 
 # R's part needs Rscript with FactoMineR (Debian's r-cran-factominer) and clustMixType (CRAN only); what is not there is left out.
@@ -461,6 +464,11 @@ NUMBER_PAGE_RECORD := lab/records/2026-11-27/number.json
 
 docs/lab/number.md: $(wildcard lab/report/*.py) $(NUMBER_PAGE_RECORD)
 	@$(PYTHON) lab/report/number.py $(NUMBER_PAGE_RECORD) > $@
+
+CERTAINTY_PAGE_RECORD := lab/records/2026-11-27/certainty.json
+
+docs/lab/certainty.md: $(wildcard lab/report/*.py) $(CERTAINTY_PAGE_RECORD)
+	@$(PYTHON) lab/report/certainty.py $(CERTAINTY_PAGE_RECORD) > $@
 
 MIXED_PAGE_RECORD := lab/records/2026-11-27/mixed.json
 

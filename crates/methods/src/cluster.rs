@@ -2,6 +2,7 @@
 
 mod found;
 pub mod marks;
+pub mod merges;
 mod options;
 mod standing;
 

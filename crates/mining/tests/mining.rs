@@ -6,6 +6,7 @@ mod mining {
     mod acceptance;
     mod bernoulli;
     mod bits;
+    mod certainty;
     mod edges;
     mod fingerprints;
     mod gtm;

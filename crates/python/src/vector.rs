@@ -1,8 +1,8 @@
 //! Vector annealing for `lehr.DAClustering`.
 
+use lehr_data::Incomplete;
 use lehr_mining::anneal::{Split, Step, Suggestion};
 use lehr_mining::number::Number;
-use lehr_data::Incomplete;
 use lehr_mining::vector::{self, Borders, Centroids, Checkpoint, Cluster, Model};
 use lehr_ranks::Execution;
 use numpy::{IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
@@ -129,6 +129,7 @@ pub(crate) fn clusters<'py>(py: Python<'py>, clusters: &[Cluster]) -> PyResult<B
         .with("n_samples", |cluster| cluster.rows as i64)?
         .with("weight", |cluster| cluster.weight)?
         .with("spread", |cluster| cluster.spread)?
+        .with("probability", |cluster| cluster.probability)?
         .done())
 }
 

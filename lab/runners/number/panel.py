@@ -118,22 +118,27 @@ def drawn(seed):
     return sets
 
 
-def labelled():
-    """The same of labelled sets; columns of those in different units are standardised."""
+def labelled_rows():
+    """name -> (kind, rows, group of each) of labelled sets; columns of those in different units are standardised."""
     sets = {}
     for path in sorted(Path(os.environ.get("LEHR_DATA", "nowhere"), "benchmarks").glob("*.csv.gz")):
         name = path.name.removesuffix(".csv.gz")
         with gzip.open(path, "rt") as lines:
             table = np.genfromtxt(lines, delimiter=",", skip_header=1)
-        rows, labels = table[:, :-1], table[:, -1]
+        rows, labels = table[:, :-1], table[:, -1].astype(int)
         kind = "compact" if name.startswith(COMPACT_FILES) else "classes" if name.startswith(("uci", "opt")) else "shape"
-        sets[name] = (kind, standardised(rows) if name.startswith("uci") else rows, len(set(labels)))
+        sets[name] = (kind, standardised(rows) if name.startswith("uci") else rows, labels)
     for name, same in {"iris": "", "wine": "uci_wine", "breast_cancer": "uci_wdbc", "digits": "optdigits_tes"}.items():
         if same in sets:
             continue
         found = getattr(datasets, f"load_{name}")()
-        sets[name] = ("classes", found.data if name in ("iris", "digits") else standardised(found.data), len(set(found.target)))
+        sets[name] = ("classes", found.data if name in ("iris", "digits") else standardised(found.data), found.target)
     return sets
+
+
+def labelled():
+    """The same with the number of groups in the place of the labels."""
+    return {name: (kind, rows, len(set(labels))) for name, (kind, rows, labels) in labelled_rows().items()}
 
 
 def standardised(rows):

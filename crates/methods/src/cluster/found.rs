@@ -10,6 +10,7 @@ use lehr_mining::{kmeans, vector};
 use lehr_ranks::timing::Spread;
 use serde::Serialize;
 
+use super::merges::{Merge, merges, partners};
 use super::standing::{Outlying, Standing};
 use super::{ANNEALING, KMEANS, Parameters, marks};
 use crate::clusters::{self, ClusterRow, ClusterTable};
@@ -18,6 +19,7 @@ use crate::explain::{Explanation, Mark, Portrait, Question, explain};
 use crate::method::{Fit, Spent};
 use crate::model::Learnt;
 use crate::numbers::{aligned, counted, grouped, quantity, share, significant};
+use crate::rows::Rows;
 use crate::sections::{Named, Sections};
 use crate::table::Table;
 
@@ -60,6 +62,8 @@ pub struct Fitted {
     standing: OnceLock<Standing>,
     /// The outliers, computed on request.
     outlying: OnceLock<Outlying>,
+    /// The coarser levels, computed on request.
+    merges: OnceLock<Vec<Merge>>,
     /// The differences between the clusters, computed on request.
     explanation: OnceLock<Option<Explanation>>,
 }
@@ -124,6 +128,7 @@ impl Fitted {
             imbalance: model.imbalance,
             standing: OnceLock::new(),
             outlying: OnceLock::new(),
+            merges: OnceLock::new(),
             explanation: OnceLock::new(),
         }
     }
@@ -150,6 +155,7 @@ impl Fitted {
             imbalance: model.imbalance,
             standing: OnceLock::new(),
             outlying: OnceLock::new(),
+            merges: OnceLock::new(),
             explanation: OnceLock::new(),
         }
     }
@@ -252,7 +258,49 @@ impl Fitted {
             .numbers("effect", numbers(|mark| mark.effect))
     }
 
-    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight.
+    /// The rows whose cluster is not sure, and their share; nothing if there are none.
+    fn unsure(&self, rows: &Rows) -> Option<(u64, String)> {
+        let counts = |row: usize| rows.weights().is_none_or(|weights| weights[row] > 0.0);
+        let of_clusters = self.labels.iter().zip(&self.probabilities).enumerate();
+        let is_unsure = |(row, (label, probability)): &(usize, (&u32, &f64))| {
+            **label != OUTLIER && **probability < SURE && counts(*row)
+        };
+        let count = of_clusters.filter(is_unsure).count() as u64;
+        (count > 0).then(|| (count, share(count as f64, self.labels.len() as f64)))
+    }
+
+    /// The coarser levels: which clusters would merge, the cheapest merge first. None if costs are in nats.
+    pub fn merges(&self) -> &[Merge] {
+        self.merges.get_or_init(|| {
+            let weights: Vec<f64> = self.clusters.iter().map(|cluster| cluster.weight).collect();
+            if self.parameters.cost().is_squared() { merges(&self.centers, &weights) } else { Vec::new() }
+        })
+    }
+
+    /// The mean silhouette of each cluster's rows by centres: `(b - a) / b` for the distance `a` from the row's own
+    /// centre and `b` from the nearest other one. 1 where rows are in their centre, 0 on a border.
+    ///
+    /// # Panics
+    /// Panics if `data` are not the rows that were clustered.
+    fn silhouettes(&self, data: Data<'_>) -> Vec<f64> {
+        let (standing, weights) = (self.standing(data), data.rows().weights());
+        let mut sums = vec![(0.0, 0.0); self.clusters.len()];
+        for (row, label) in self.labels.iter().enumerate() {
+            if let Some((sum, all)) = sums.get_mut(*label as usize) {
+                let (own, other) = (standing.distances[row], standing.second_distances[row]);
+                let weight = weights.map_or(1.0, |weights| weights[row]);
+                // Rows of a run that was ended at a temperature may be nearer to another centre.
+                let silhouette = if own.max(other) > 0.0 { (other - own) / own.max(other) } else { 0.0 };
+                *sum += weight * silhouette;
+                *all += weight;
+            }
+        }
+        sums.into_iter().map(|(sum, all)| if all > 0.0 { sum / all } else { f64::NAN }).collect()
+    }
+
+    /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight. Then `probability`, the
+    /// mean of its rows, and `silhouette` and `merges_with` where there are two clusters or more and costs are squared
+    /// distances; then `name` where clusters have names.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
@@ -262,6 +310,11 @@ impl Fitted {
         let centers = self.each_center().map(|center| rows.center(center));
         let facts = self.clusters.iter().map(|facts| (facts.weight, rows.distance(facts.spread)));
         let table = clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts);
+        let mut table = table.numbers("probability", self.clusters.iter().map(|facts| facts.probability).collect());
+        if self.clusters.len() > 1 && self.parameters.cost().is_squared() {
+            table = table.numbers("silhouette", self.silhouettes(data));
+            table = table.texts("merges_with", partners(self.merges(), self.clusters.len()));
+        }
         match self.explanation(data) {
             Some(explained) => {
                 table.texts("name", explained.clusters.iter().map(|portrait| portrait.name.clone()).collect())
@@ -452,6 +505,7 @@ struct ClusterFacts<'a> {
     rows: u64,
     weight: f64,
     spread: f64,
+    probability: f64,
 }
 
 #[derive(Serialize)]
@@ -460,6 +514,8 @@ struct Temperatures<'a> {
     history: &'a [Step],
 }
 
+/// The probability below which a person is told that a row is not sure to be where it is.
+const SURE: f64 = 0.8;
 /// Rows that clusters are explained by, at most.
 const EXPLAINED_ROWS: usize = 100_000;
 /// Values of them, so that tables that memory does not hold are explained too.
@@ -553,6 +609,7 @@ impl Fit for Fitted {
             rows: facts.rows,
             weight: facts.weight,
             spread: rows.distance(facts.spread),
+            probability: facts.probability,
         });
         let mut sections = Sections::default();
         if let Some(origin) = rows.origin() {
@@ -575,6 +632,9 @@ impl Fit for Fitted {
         if let Some(outlying) = self.outlying(data) {
             let radius = outlying.radius.is_finite().then(|| rows.distance(outlying.radius));
             sections.add("outlying", &OutlyingFacts { rows: outlying.rows.len(), radius });
+        }
+        if !self.merges().is_empty() {
+            sections.add("merges", &self.merges());
         }
         if let Some(annealed) = cooled {
             let history = &annealed.history;
@@ -637,7 +697,10 @@ impl Fit for Fitted {
             "next: --clusters 3 divides the rows all the same; --columns and --exclude change what they are compared by"
                 .to_owned()
         });
-        let lines = [Some(headline), nats, outside, reason, others, next, outlying];
+        let unsure = self.unsure(rows).map(|(count, weight)| {
+            format!("{} ({weight}) near a border: probability below {SURE}, see labels.csv", counted(count, "row"))
+        });
+        let lines = [Some(headline), nats, outside, reason, others, next, unsure, outlying];
         let lines: Vec<String> = lines.into_iter().flatten().collect();
         let compared = self.shortlist().map_or_else(String::new, |(heads, lines)| {
             let columns: Vec<(&str, Vec<String>)> = heads

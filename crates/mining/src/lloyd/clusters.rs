@@ -15,6 +15,8 @@ pub struct Cluster {
     pub weight: f64,
     /// Root mean square distance from the centre, weighted, in the unit of the points, for any cost.
     pub spread: f64,
+    /// The mean probability of its rows' labels, weighted.
+    pub probability: f64,
 }
 
 /// The outliers: rows that are in no cluster.
@@ -96,10 +98,18 @@ impl Clusters {
                 })
                 .collect(),
         };
-        let clusters = order.iter().map(|&k| Cluster {
+        let mut sure = vec![0.0; order.len()];
+        for (row, (label, probability)) in labels.iter().zip(&probabilities).enumerate() {
+            if let Some(sum) = sure.get_mut(*label as usize) {
+                *sum += units.stored_weight(input, row as u32) * probability;
+            }
+        }
+        let clusters = order.iter().zip(sure).map(|(&k, sure)| Cluster {
             rows: spreads[2 * k] as u64,
             weight: masses[k] * units.weight,
             spread: if masses[k] > 0.0 { (squares[k] / masses[k]).sqrt() * units.length } else { 0.0 },
+            // Sums of the same numbers in another order may differ in their last digits.
+            probability: if masses[k] > 0.0 { (sure / masses[k]).min(1.0) } else { 1.0 },
         });
         let stored_cost: f64 = order.iter().map(|&k| spreads[2 * k + 1]).sum();
         let stored_squares: f64 = order.iter().map(|&k| squares[k]).sum();
