@@ -226,6 +226,7 @@ impl Page<'_> {
             (_, true) => ", in scaled units; centres are in the columns' own units.",
             _ => ", in the unit of the columns.",
         });
+        note.push_str(" Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.");
         if self.space.are_bits() {
             note.push_str(&format!(
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
@@ -257,7 +258,7 @@ impl Page<'_> {
             .map(str::to_owned)
             .chain(self.shown_columns().iter().cloned())
             .chain(marks::filled(self.space, self.model).map(|filled| filled.name.to_owned()))
-            .chain([spread])
+            .chain([spread, "probability".to_owned()])
             .chain(self.space.has_many_columns().then(|| "marks\t".to_owned()))
             .collect();
         table("clusters", "The clusters", names.iter().map(String::as_str), self.table_body())
@@ -286,6 +287,9 @@ impl Page<'_> {
         };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
+        let sure: Vec<f64> = self.model.clusters.iter().map(|facts| facts.probability).collect();
+        let texts = sure.iter().map(|probability| format!("{probability:.3}")).collect();
+        columns.push((sure, texts));
         let words = |of: &[marks::Mark]| of.iter().map(|mark| marks::words(self.space, mark)).collect::<Vec<_>>();
         html! {
             @for (cluster, facts) in self.model.clusters.iter().enumerate() {

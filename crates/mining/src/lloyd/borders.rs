@@ -60,7 +60,7 @@ pub(super) struct Neighbourhoods<'b> {
 }
 
 impl Border {
-    /// Before anything is known: the second is likelier where its cost is less.
+    /// Before anything is known: the second has all rows that cost less in it.
     fn between(first: usize, second: usize, unit: f64) -> Self {
         Self { clusters: [first as u32, second as u32], unit, log_odds: [0.0, f64::MAX, 0.0] }
     }

@@ -300,7 +300,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// What [`for_each_row`](Self::for_each_row) does with a row whose squares have no number.
+    /// The same as [`for_each_row`](Self::for_each_row), for a row whose squares have no number.
     fn without_squares(&self, row: &[f64], each: &mut Each<'_>) {
         let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
         let nearest = nearest_of(&distances);
@@ -455,8 +455,8 @@ impl Centroids {
         }
     }
 
-    /// The probability of each cluster for each row, by the borders of the row's nearest centre; without borders, the
-    /// membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
+    /// The probability of each cluster for each row, by the borders of the row's nearest centre. Without borders it is
+    /// the membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
     /// component's part, if there is an outlier radius.
     ///
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
@@ -484,8 +484,8 @@ impl Centroids {
         Ok(all)
     }
 
-    /// The share of a row at a distance from its nearest centre that the noise component leaves, or `Err` with that of
-    /// the noise component if the row is outside.
+    /// The share that the noise component leaves of a row at a distance from its nearest centre. `Err` has the noise
+    /// component's own share, if the row is outside.
     fn within(&self, distance: f64) -> Result<f64, f64> {
         match self.sponge {
             None => Ok(1.0),

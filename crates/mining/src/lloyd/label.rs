@@ -296,8 +296,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label and probability: of the nearest centre, as far as the noise component leaves it, or of
-    /// that if the row is outside.
+    /// Appends a row's label, and the share that the noise component leaves it. Of a row outside it is the share of the
+    /// noise component.
     fn put(&self, nearest: usize, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         let (label, probability) = match self.outside {
             None => (nearest as u32, 1.0),
