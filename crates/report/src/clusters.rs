@@ -226,7 +226,9 @@ impl Page<'_> {
             (_, true) => ", in scaled units; centres are in the columns' own units.",
             _ => ", in the unit of the columns.",
         });
-        note.push_str(" Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.");
+        note.push_str(
+            " Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.",
+        );
         if self.space.are_bits() {
             note.push_str(&format!(
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
