@@ -559,7 +559,7 @@ impl Shares<'_> {
     /// A row's share in its nearest centre. `each` gets the odds of others against it; those that it does not get are 0.
     fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
         if let Some(neighbours) = &self.neighbours {
-            return neighbours.probability(nearest, excess, each);
+            return neighbours.probability(nearest, |_, other| excess(other), each);
         }
         if self.temperature == 0.0 {
             return 1.0;
