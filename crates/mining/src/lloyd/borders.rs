@@ -24,8 +24,8 @@ pub(super) const STEPS: usize = 3;
 const POOLED_ROWS: f64 = 3.0;
 /// The least variance of a side, of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
-/// Odds with a smaller logarithm are no odds: a dozen of them do not change the last digit of 1.
-const LEAST_LOG_ODDS: f64 = -40.0;
+/// Odds with a smaller logarithm are no odds: they are below 1e-10, and most rows have such odds at most borders.
+const LEAST_LOG_ODDS: f64 = -23.0;
 /// Operations that the search for neighbours may take. Beyond them there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
@@ -57,8 +57,50 @@ pub struct Borders {
 #[derive(Debug)]
 pub(super) struct Neighbourhoods<'b> {
     borders: &'b [Border],
-    /// For each cluster the places of its borders.
-    of_clusters: Vec<Vec<u32>>,
+    /// Those of one cluster after those of another, each as seen from that cluster.
+    sights: Vec<Sight>,
+    /// Where those of each cluster end.
+    ends: Vec<usize>,
+}
+
+/// A border as seen from one of its clusters: the log odds of the other cluster against it, by the excess of its cost.
+#[derive(Debug)]
+struct Sight {
+    /// The border's place.
+    border: u32,
+    /// The other cluster.
+    other: u32,
+    /// Of the unit.
+    inverse: f64,
+    /// Coefficients of 1, `t` and `t^2`, where `t` is the excess in units.
+    log_odds: [f64; 3],
+    /// The place beyond which the odds do not change.
+    turn: f64,
+}
+
+impl Sight {
+    /// Of the border at this place, from its second cluster or its first.
+    fn of(border: &Border, place: usize, is_from_second: bool) -> Self {
+        let [constant, slope, curvature] = border.log_odds;
+        // Seen from the second, the odds are inverse; from the first, the place is.
+        let (sign, other) = if is_from_second { (-1.0, border.clusters[0]) } else { (1.0, border.clusters[1]) };
+        let turn = sign * 0.5 * slope / curvature;
+        Self {
+            border: place as u32,
+            other,
+            inverse: 1.0 / border.unit,
+            log_odds: [sign * constant, -slope, sign * curvature],
+            turn: if curvature == 0.0 { f64::NEG_INFINITY } else { turn },
+        }
+    }
+
+    fn log_odds(&self, excess: f64) -> f64 {
+        let [constant, slope, curvature] = self.log_odds;
+        let place = excess * self.inverse;
+        // They fall where the excess rises, as far as to the turn or from there on.
+        let place = if curvature > 0.0 { place.min(self.turn) } else { place.max(self.turn) };
+        constant + place * (slope + place * curvature)
+    }
 }
 
 impl Border {
@@ -75,15 +117,7 @@ impl Border {
     /// The log odds of the second cluster, for a difference of costs. They never fall where the difference rises: of
     /// two normals the wider would also win far behind the narrower one.
     fn log_odds(&self, difference: f64) -> f64 {
-        let [constant, slope, curvature] = self.log_odds;
-        let place = difference / self.unit;
-        let turn = -0.5 * slope / curvature;
-        let place = match curvature {
-            _ if curvature > 0.0 => place.max(turn),
-            _ if curvature < 0.0 => place.min(turn),
-            _ => place,
-        };
-        constant + place * (slope + place * curvature)
+        -Sight::of(self, 0, true).log_odds(difference)
     }
 
     /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
@@ -207,26 +241,38 @@ impl Borders {
 
     /// The borders of each of so many clusters.
     pub(super) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
-        let mut of_clusters = vec![Vec::new(); clusters];
+        let mut of_clusters: Vec<Vec<Sight>> = (0..clusters).map(|_| Vec::new()).collect();
         for (place, border) in self.borders.iter().enumerate() {
-            border.clusters().into_iter().for_each(|cluster| of_clusters[cluster].push(place as u32));
+            let [first, second] = border.clusters();
+            of_clusters[first].push(Sight::of(border, place, false));
+            of_clusters[second].push(Sight::of(border, place, true));
         }
-        Neighbourhoods { borders: &self.borders, of_clusters }
+        let mut end = 0;
+        let ends = of_clusters.iter().map(|sights| {
+            end += sights.len();
+            end
+        });
+        let ends = ends.collect();
+        Neighbourhoods { borders: &self.borders, sights: of_clusters.into_iter().flatten().collect(), ends }
     }
 }
 
 impl Neighbourhoods<'_> {
-    /// The borders of a cluster with their places, and whether it is the second one there.
-    pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, bool)> {
-        self.of_clusters[cluster].iter().map(move |&place| {
-            let border = &self.borders[place as usize];
-            (place as usize, border, border.clusters()[1] == cluster)
-        })
+    fn sights(&self, cluster: usize) -> &[Sight] {
+        let first = cluster.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sights[first..self.ends[cluster]]
+    }
+
+    /// The borders of a cluster with their places, and the other cluster there.
+    pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, usize)> {
+        let place = |sight: &Sight| sight.border as usize;
+        self.sights(cluster).iter().map(move |sight| (place(sight), &self.borders[place(sight)], sight.other as usize))
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
     /// in its own, by the place among the cluster's borders and by that cluster's number. `each` gets the odds of each
     /// neighbour against it, where there are some.
+    #[inline]
     pub fn probability(
         &self,
         cluster: usize,
@@ -234,12 +280,12 @@ impl Neighbourhoods<'_> {
         mut each: impl FnMut(usize, f64),
     ) -> f64 {
         let mut sum = 0.0;
-        for (at, (_, border, is_second)) in self.of(cluster).enumerate() {
-            let other = border.clusters()[usize::from(!is_second)];
+        for (at, sight) in self.sights(cluster).iter().enumerate() {
+            let other = sight.other as usize;
             let more = excess(at, other);
-            let against = if is_second { -border.log_odds(more) } else { border.log_odds(-more) };
+            let against = sight.log_odds(more);
             // Rows so far away that their costs have no difference are surely where they are nearest.
-            if against > LEAST_LOG_ODDS {
+            if against > LEAST_LOG_ODDS && !more.is_nan() {
                 let odds = exp(against.min(700.0));
                 each(other, odds);
                 sum += odds;
