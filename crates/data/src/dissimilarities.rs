@@ -18,7 +18,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The name of the header's format; its number rises with every change of meaning.
 pub const FORMAT: &str = "lehr dissimilarities 1";
@@ -161,9 +161,11 @@ pub struct Header {
     pub missing: String,
     /// The number of the N (N - 1) / 2 pairs that have no value.
     pub missing_pairs: u64,
-    /// The largest value, 0 if there is none.
+    /// The largest value. If no pair has one, it is NaN, and `null` in the file.
+    #[serde(deserialize_with = "or_nan")]
     pub largest: f64,
-    /// The mean of the values, 0 if there are none.
+    /// The mean of the values. If no pair has one, it is NaN, and `null` in the file.
+    #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
     /// The name of the dissimilarity that was measured.
     pub metric: String,
@@ -173,6 +175,11 @@ pub struct Header {
     pub source: String,
     /// The fingerprint of the data, in hexadecimal.
     pub fingerprint: String,
+}
+
+/// A number, or NaN for `null`, as JSON has it.
+fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// The place of the pair (i, j), `i < j < items`, in condensed form.

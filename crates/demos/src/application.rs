@@ -425,7 +425,7 @@ mod tests {
         let error = Application::new(Subject::Genes, asked(Some(5), Some(6))).err().unwrap();
         assert!(
             matches!(error, Error::Method(_))
-                && error.to_string().contains("6 clusters were asked for, but there are only 5"),
+                && error.to_string().contains("you requested 6 clusters, but only 5"),
             "{error}"
         );
     }

@@ -146,7 +146,7 @@ impl Runner {
                     }
                     let (count, shown) = (unknown.len(), aside.display());
                     starting
-                        .report(format!("{count} checkpoints of jobs that nobody knows any more are now in {shown}"));
+                        .report(format!("{count} checkpoints of unknown jobs were moved to {shown}"));
                 }
                 Beginning::New | Beginning::Restored => {}
             }

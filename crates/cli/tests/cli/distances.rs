@@ -58,7 +58,7 @@ fn three_genes_become_nine_numbers_and_a_header() {
     assert!(
         outcome
             .stdout
-            .starts_with("3 items, identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"),
+            .starts_with("3 sequences (DNA), identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"),
         "{}",
         outcome.stdout
     );
@@ -267,7 +267,7 @@ fn pairs_that_hardly_match_are_reported_with_what_gives_them_a_value() {
     // No mean of nothing.
     sandbox.write("two.fasta", ">a\nAAAAAAAAAAAA\n>c\nCCCCCCCCCCCC\n");
     let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n"]).succeeded().stdout;
-    assert!(none.starts_with("2 items, identity (local alignment, EDNAFULL) of 1 pair; none has a value\n"), "{none}");
+    assert!(none.starts_with("2 sequences (DNA), identity (local alignment, EDNAFULL) of 1 pair; no pair has a value\n"), "{none}");
     let outcome = sandbox.lehr(&["distances", "genes.fasta", "--alignment", "global", "--out", "s"]).succeeded();
     assert!(!outcome.stderr.contains("without a value"), "{}", outcome.stderr);
 }
@@ -385,9 +385,9 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     for element in ["f32", "u16", "i16be"] {
         let outcome = sandbox.lehr(&[&squared[..], &["--element", element]].concat());
         assert_eq!(outcome.code, 3, "{element}: {}", outcome.stderr);
-        let expected = "items 0 and 1, counted from 0, are further apart than f32 holds; so are 2 other pairs";
+        let expected = "items 0 and 1, counted from 0, are further apart than f32 can store; so are 2 other pairs";
         assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("--element f64 holds larger ones"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("--element f64 stores larger ones"), "{}", outcome.stderr);
         assert!(!sandbox.path("d/dissimilarities.npy").exists());
     }
     sandbox.lehr(&[&squared[..], &["--element", "f64", "--quiet"]].concat()).succeeded();
@@ -396,7 +396,7 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     // As numbers of 32 bits it has no place there either.
     let narrowed = sandbox.lehr(&["distances", "d/dissimilarities.json", "--element", "f32", "--out", "e"]);
     assert_eq!(narrowed.code, 3, "{}", narrowed.stderr);
-    assert!(narrowed.stderr.contains("expected dissimilarities that f32 holds, found 4e40"), "{}", narrowed.stderr);
+    assert!(narrowed.stderr.contains("expected dissimilarities that fit into f32, found 4e40"), "{}", narrowed.stderr);
     let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
     assert!(huge.code == 3 && huge.stderr.contains("than f64 holds"), "{}", huge.stderr);
     // Not the distance but its square is beyond the largest number.

@@ -87,7 +87,7 @@ fn what_cannot_be_clustered_is_refused_and_nothing_is_left() {
         (
             &["kmedoids", "d/dissimilarities.json", "-k", "151"],
             3,
-            "151 clusters were asked for, but there are only 150 rows",
+            "you requested 151 clusters, but only 150 rows",
         ),
         (&["kmedoids", "iris.csv"], 3, "lehr distances computes the dissimilarities of rows"),
         (&["kmedoids", "nowhere.json"], 4, "nowhere.json"),

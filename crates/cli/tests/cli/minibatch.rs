@@ -226,7 +226,7 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     let (code, said) = hostile(table(2));
     assert_eq!(code, 3);
     assert!(
-        said.contains("3 clusters were asked for, but there are only 1 rows")
+        said.contains("you requested 3 clusters, but only 1 rows")
             && said.contains("--sample-rows takes a larger one"),
         "{said}"
     );
@@ -282,7 +282,7 @@ fn results_of_another_method_are_not_replaced() {
     assert!(
         outcome
             .stderr
-            .contains("both: holds results of lehr cluster, of which lehr minibatch would replace centers.csv, "),
+            .contains("both: has results of lehr cluster, and lehr minibatch would replace centers.csv, "),
         "{}",
         outcome.stderr
     );

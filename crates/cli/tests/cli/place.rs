@@ -129,7 +129,7 @@ fn what_does_not_belong_to_the_map_is_told() {
     told(
         &[],
         3,
-        &["new.csv: expected the items of the map in map; 40 of 40 are not there: k0, k1", "k9, …", "--among"],
+        &["new.csv: expected the items of the map in map; 40 of 40 are missing: k0, k1", "k9, …", "--among"],
     );
     told(&["--among", "known.csv", "--metric", "manhattan"], 2, &["the map in map is of euclidean, and manhattan"]);
     told(&["--among", "known.csv", "--neighbours", "2"], 2, &["--neighbours 2: expected more than the 2 dimensions"]);

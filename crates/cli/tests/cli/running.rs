@@ -216,7 +216,7 @@ fn a_policy_is_checked_before_a_node_runs_with_it() {
     sandbox.write("open.json", r#"{ "callers": {}, "rules": [{ "effect": "allow" }] }"#);
     let open = sandbox.lehr(&["check-policy", "open.json"]).succeeded();
     assert!(
-        open.stderr.contains("warning: policy: rule 1: whoever reaches the node may do everything"),
+        open.stderr.contains("warning: policy: rule 1: anyone who reaches the node may do everything"),
         "{}",
         open.stderr
     );

@@ -356,7 +356,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         let found = reason(&services.mixture, Order::new("few", &options)).await;
         assert_eq!(
             found,
-            "few: 9 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
+            "few: you requested 9 clusters, but only 3 rows have a weight above 0: request 3 or fewer"
         );
         let found = reason(&services.mixture, Order::new("few", &three())).await;
         assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");

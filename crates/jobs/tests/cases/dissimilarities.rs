@@ -267,7 +267,7 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         let found = reason(&services.pairwise, Order::new("pairs", &clustered(4))).await;
         assert_eq!(
             found,
-            "pairs: 4 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
+            "pairs: you requested 4 clusters, but only 3 rows have a weight above 0: request 3 or fewer"
         );
         let named = Order { input: of("pairs", "points"), ..Order::new("", &clustered(2)) };
         done(&services.pairwise, named).await;
