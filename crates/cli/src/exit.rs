@@ -116,9 +116,7 @@ fn who_takes(found: Contents) -> Option<&'static str> {
             "lehr distances computes the dissimilarities of rows; lehr cluster takes rows as they are"
         }
         Contents::Sequences => "lehr distances compares sequences; lehr pairwise and lehr embed take what it writes",
-        Contents::Reads => {
-            "lehr distances takes sequences in FASTA: a line of > in place of that of @, and no qualities"
-        }
+        Contents::Reads => "lehr distances takes FASTA: convert the file, for example with seqtk seq -a",
         Contents::Fingerprints => "lehr cluster takes fingerprints, and lehr distances compares them",
         Contents::SvmLight | Contents::MatrixMarket => "lehr cluster takes sparse rows",
         Contents::Dissimilarities => "lehr pairwise and lehr embed take dissimilarities",

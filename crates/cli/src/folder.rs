@@ -382,7 +382,7 @@ impl Staged<'_> {
                 let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
                 let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();
                 output::warning(&format!(
-                    "{}: {} of {} stayed, and are not of these dissimilarities: run it again, or remove them",
+                    "{}: {} of {} remain and belong to other dissimilarities: run it again, or remove them",
                     folder.path.display(),
                     left.join(", "),
                     older.command()

@@ -253,12 +253,12 @@ impl fmt::Display for Rounding {
         };
         add(
             self.unequal_pairs,
-            "pair with two values (their mean is used)",
-            "pairs with two values (their means are used)",
+            "pair whose two values differ (their mean is used)",
+            "pairs whose two values differ (their mean is used)",
         );
         add(self.negative_pairs, "pair below 0 (0 is used)", "pairs below 0 (0 is used)");
         add(self.on_diagonal, "value on the diagonal (0 is used)", "values on the diagonal (0 is used)");
-        write!(formatter, "removed what rounding explains, at most {:.2e}: {}", self.largest, parts.join(", "))
+        write!(formatter, "corrected rounding errors of at most {:.2e}: {}", self.largest, parts.join(", "))
     }
 }
 
@@ -592,7 +592,7 @@ mod tests {
         assert_eq!((rounding.unequal_pairs, rounding.negative_pairs, rounding.on_diagonal), (2, 1, 1));
         assert_eq!(
             rounding.to_string(),
-            "removed what rounding explains, at most 2.20e-16: 2 pairs with two values (their means are used), \
+            "corrected rounding errors of at most 2.20e-16: 2 pairs whose two values differ (their mean is used), \
              1 pair below 0 (0 is used), 1 value on the diagonal (0 is used)"
         );
         // Half of a matrix can only be below 0, and what is as it should be is not touched.

@@ -104,7 +104,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
             let _ = writeln!(page, "{name}{{service=\"{}\"}} {}", info.path, value(&info.counts));
         }
     }
-    let _ = write!(page, "# HELP lehr_subscribers Who hears of changes.\n# TYPE lehr_subscribers gauge\n");
+    let _ = write!(page, "# HELP lehr_subscribers Subscribers to changes.\n# TYPE lehr_subscribers gauge\n");
     for info in &infos {
         let _ = writeln!(page, "lehr_subscribers{{service=\"{}\"}} {}", info.path, info.subscribers);
     }

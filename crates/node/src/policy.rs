@@ -153,7 +153,7 @@ impl Policy {
                 faults.push(format!("caller {name:?}: a name in a certificate is of ASCII characters"));
             }
             if name == ANONYMOUS {
-                faults.push(format!("caller {name:?}: this is who has no token"));
+                faults.push(format!("caller {name:?}: this name means callers without a token"));
             }
             let others = || policy.callers.iter().filter(|(other, _)| *other != name).map(|(_, other)| other);
             let shown = caller.shown();
@@ -219,7 +219,8 @@ impl Policy {
             let is_open = rule.verbs.is_empty() && rule.paths.is_empty() && rule.contracts.is_empty();
             if is_open && is_named(rule, &ANONYMOUS.to_owned()) {
                 let number = index + 1;
-                warnings.push(format!("rule {number}: anyone who reaches the node may do everything that no rule denies"));
+                warnings
+                    .push(format!("rule {number}: anyone who reaches the node may do everything that no rule denies"));
             }
         }
         warnings
@@ -266,7 +267,7 @@ impl Policy {
             return Ok(());
         }
         if caller == ANONYMOUS {
-            return Err(Fault::new(Code::Unauthenticated, format!("to {verb} {path} takes a token")));
+            return Err(Fault::new(Code::Unauthenticated, format!("a token is required to {verb} {path}")));
         }
         Err(Fault::new(Code::PermissionDenied, format!("{caller} may not {verb} {path}")))
     }

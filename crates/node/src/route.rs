@@ -118,7 +118,9 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
         (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
         (Some("events"), &Method::GET) => Ok(Route::Events(service)),
         // Its answer has no end, so nobody can say how it begins.
-        (Some("events"), _) => Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}"))),
+        (Some("events"), _) => {
+            Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}")))
+        }
         (Some(name), _) if is_read => Ok(Route::Operation(service, name.to_owned(), true)),
         (Some(name), &Method::POST) => Ok(Route::Operation(service, name.to_owned(), false)),
         _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}"))),

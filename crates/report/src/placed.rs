@@ -89,18 +89,16 @@ impl Placed<'_> {
         errors.sort_by(f64::total_cmp);
         let (median, largest) =
             (errors.get(errors.len() / 2).copied().unwrap_or_default(), errors.last().copied().unwrap_or_default());
-        let headline = format!(
-            "{} placed among {}",
-            counted(known.len() as u64, "item"),
-            grouped(self.old.ids.len() as u64)
-        );
+        let headline =
+            format!("{} placed among {}", counted(known.len() as u64, "item"), grouped(self.old.ids.len() as u64));
         let lead = format!(
             "{} in the map of {}. Each item is placed by its {} nearest items of the map.",
             self.source.rsplit(['/', '\\']).next().unwrap_or(self.source),
             self.folder,
             self.neighbours
         );
-        let beside = if left_out == 0 { String::new() } else { format!("{} without a position", grouped(left_out as u64)) };
+        let beside =
+            if left_out == 0 { String::new() } else { format!("{} without a position", grouped(left_out as u64)) };
         let found = [
             tile("Placed", grouped(known.len() as u64), "", beside),
             tile("Items of the map", grouped(self.old.ids.len() as u64), "", String::new()),
@@ -136,7 +134,8 @@ impl Placed<'_> {
         scene.column("error", unknown.chain(new.iter().map(|item| self.errors[*item])));
         let names = ["of the map", "new"].map(str::to_owned);
         scene.grouping("items", old.iter().map(|_| OLD).chain(new.iter().map(|_| NEW)), Some(&names));
-        let positions = old.iter().map(|item| self.old.position(*item)).chain(new.iter().map(|item| self.new.position(*item)));
+        let positions =
+            old.iter().map(|item| self.old.position(*item)).chain(new.iter().map(|item| self.new.position(*item)));
         let mut places: Vec<Vec<f64>> = positions.map(|position| position[..shown].to_vec()).collect();
         let mut names = ["x", "y", "z"][..shown].to_vec();
         if shown == 1 {
@@ -183,9 +182,8 @@ impl Placed<'_> {
 
     /// The item of the map at the smallest distance in it, of several the first.
     fn nearest(&self, position: &[f64]) -> usize {
-        let square = |item: usize| -> f64 {
-            self.old.position(item).iter().zip(position).map(|(a, b)| (a - b) * (a - b)).sum()
-        };
+        let square =
+            |item: usize| -> f64 { self.old.position(item).iter().zip(position).map(|(a, b)| (a - b) * (a - b)).sum() };
         (0..self.old.ids.len()).min_by(|&a, &b| square(a).total_cmp(&square(b))).unwrap_or_default()
     }
 }

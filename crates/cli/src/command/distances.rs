@@ -385,7 +385,8 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
         (Some(alignment), Some(matrix)) => format!(" ({alignment} alignment, {matrix})"),
         _ => String::new(),
     };
-    let mut items = counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" });
+    let mut items =
+        counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" });
     if let Some(alphabet) = word(ALPHABET) {
         let alphabet = if alphabet == "dna" { "DNA" } else { alphabet };
         items = format!("{} ({alphabet})", items.replace("item", "sequence"));

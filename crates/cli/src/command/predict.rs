@@ -53,7 +53,8 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     };
     match &model.model {
         Learnt::Gtm(_) if memberships => {
-            let message = "--memberships: a map has a posterior over all of its nodes; places.csv has its mean, mode and entropy";
+            let message =
+                "--memberships: a map has a posterior over all of its nodes; places.csv has its mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
         Learnt::Clusters(_) if missing && model.preparation.is_none() => {

@@ -216,7 +216,7 @@ impl Session<'_> {
         let before = match block_on(heard.receive()) {
             Ok(WatchEvent::Seed(state)) => state,
             Ok(WatchEvent::Lost(End::Lost(fault))) => return Err(failure(&fault)),
-            _ => return Err(Failure::new(Kind::Stopped, "stopped before anything was begun")),
+            _ => return Err(Failure::new(Kind::Stopped, "stopped before it began")),
         };
         let id = block_on(self.begin(begin, before))?;
         let ended = self.watch(&id, &heard);
@@ -238,7 +238,9 @@ impl Session<'_> {
             if let (Some((id, state, _)), None) = (&last, &self.node)
                 && *state != RunState::Done
             {
-                output::note(&format!("{id} is not done ({state}); this is another run, and --resume continues that one"));
+                output::note(&format!(
+                    "{id} is not done ({state}); this is another run, and --resume continues that one"
+                ));
             }
             return self.workflows.call(begin).await.map(|begun| begun.run).map_err(|fault| failure(&fault));
         };
@@ -357,7 +359,8 @@ impl Session<'_> {
                     .folder
                     .as_ref()
                     .map(|folder| format!("; to start again, remove the folder {}", folder.display()));
-                let hint = format!("finished steps are kept; continue with: {}{}", again.command, anew.unwrap_or_default());
+                let hint =
+                    format!("finished steps are kept; continue with: {}{}", again.command, anew.unwrap_or_default());
                 Err(failure.with_hint(hint))
             }
         }

@@ -56,9 +56,9 @@ fn three_genes_become_nine_numbers_and_a_header() {
     "#]]
     .assert_eq(&sandbox.read("d/dissimilarities.json"));
     assert!(
-        outcome
-            .stdout
-            .starts_with("3 sequences (DNA), identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"),
+        outcome.stdout.starts_with(
+            "3 sequences (DNA), identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"
+        ),
         "{}",
         outcome.stdout
     );
@@ -267,9 +267,54 @@ fn pairs_that_hardly_match_are_reported_with_what_gives_them_a_value() {
     // No mean of nothing.
     sandbox.write("two.fasta", ">a\nAAAAAAAAAAAA\n>c\nCCCCCCCCCCCC\n");
     let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n"]).succeeded().stdout;
-    assert!(none.starts_with("2 sequences (DNA), identity (local alignment, EDNAFULL) of 1 pair; no pair has a value\n"), "{none}");
+    assert!(
+        none.starts_with("2 sequences (DNA), identity (local alignment, EDNAFULL) of 1 pair; no pair has a value\n"),
+        "{none}"
+    );
+    let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n", "--json", "--quiet"]).succeeded().stdout;
+    let none: serde_json::Value = serde_json::from_str(&none).unwrap();
+    assert!(none["mean"].is_null() && none["largest"].is_null() && none["missing_pairs"] == 1, "{none}");
+    // A matrix without a value is read and converted all the same.
+    sandbox.lehr(&["distances", "n/dissimilarities.json", "--form", "condensed", "--out", "c", "--quiet"]).succeeded();
+    assert!(header(&sandbox, "c")["mean"].is_null());
     let outcome = sandbox.lehr(&["distances", "genes.fasta", "--alignment", "global", "--out", "s"]).succeeded();
     assert!(!outcome.stderr.contains("without a value"), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_odd_sequence_is_named_where_the_matrix_is_used_32() {
+    let gene = "ACGTTGCAACGGTTACAGCATTAGCCATGACT";
+    let odd = "CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC";
+    let text = format!(">a\n{gene}\n>b\n{gene}A\n>rev\n{odd}\n>c\nT{gene}\n");
+    let sandbox = Sandbox::with("genes.fasta", text);
+    sandbox.lehr(&["distances", "genes.fasta", "--out", "d", "--quiet"]).succeeded();
+    for method in ["embed", "pairwise"] {
+        let outcome = sandbox.lehr(&[method, "d/dissimilarities.json", "--out", "m", "--quiet"]);
+        let said = "error: 1 item has no dissimilarity to any other item: rev; leave it out, or give values to the pairs \
+                    (items of weight 0 do not count)\n\
+                    hint: lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; \
+                    or leave these sequences out of its input\n";
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (3, said), "{method}");
+    }
+    // As it says.
+    sandbox.lehr(&["distances", "genes.fasta", "--overlap", "0", "--out", "e", "--quiet"]).succeeded();
+    sandbox.lehr(&["embed", "e/dissimilarities.json", "--out", "m", "--quiet"]).succeeded();
+}
+
+#[test]
+fn the_alphabet_that_was_found_is_printed_and_kept_32() {
+    let protein = "MKVLAAGIVGMKVLWWRSTMKVLAAGIVGMKVL";
+    let sandbox = Sandbox::with("p.fasta", format!(">p\n{protein}\n>q\n{protein}A\n"));
+    let said = sandbox.lehr(&["distances", "p.fasta", "--out", "p"]).succeeded().stdout;
+    assert!(said.starts_with("2 sequences (protein), identity (local alignment, BLOSUM62) of 1 pair; "), "{said}");
+    assert_eq!(header(&sandbox, "p")["parameters"]["alphabet"], "protein");
+    // Two alphabets in one file: one line, with the name of the record.
+    sandbox.write("mixed.fasta", format!(">p\n{protein}\n>d\n{}\n", "ACGTTGCA".repeat(4)));
+    let outcome = sandbox.lehr(&["distances", "mixed.fasta", "--out", "m"]);
+    let said = "error: mixed.fasta, line 3: expected one alphabet in all records, found record \"d\", which looks like DNA, \
+                among proteins; if all are proteins, name the alphabet\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (3, said));
+    sandbox.lehr(&["distances", "mixed.fasta", "--alphabet", "protein", "--out", "m"]).succeeded();
 }
 
 #[test]

@@ -99,11 +99,7 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     };
     let matrix = "d/dissimilarities.json";
     refused(&["pairwise", "none.npy", "--out", "o"], 4, "none.npy");
-    refused(
-        &["pairwise", matrix, "-k", "25", "--out", "o", "--quiet"],
-        3,
-        "you requested 25 clusters, but only 24",
-    );
+    refused(&["pairwise", matrix, "-k", "25", "--out", "o", "--quiet"], 3, "you requested 25 clusters, but only 24");
     refused(&["pairwise", matrix, "-k", "2", "--stop-temperature", "1", "--out", "o"], 2, "cannot be used with");
     refused(&["pairwise", matrix, "--resume", "d"], 4, "d/checkpoint: no such file");
     refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "'--dimensions <L>': expected 1 to 64");

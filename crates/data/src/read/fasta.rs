@@ -223,9 +223,7 @@ impl Text {
     fn is_protein(&self, row: usize, alphabet: Alphabet) -> bool {
         let record = self.record(row);
         let is_amino_acid = |letter: &u8| is_gap(*letter) || Alphabet::Protein.normal(*letter).is_some();
-        alphabet == Alphabet::Dna
-            && Alphabet::likely([record]) == Alphabet::Protein
-            && record.iter().all(is_amino_acid)
+        alphabet == Alphabet::Dna && Alphabet::likely([record]) == Alphabet::Protein && record.iter().all(is_amino_acid)
     }
 }
 

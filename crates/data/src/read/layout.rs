@@ -575,7 +575,8 @@ fn names(
     });
     let given: Vec<String> = given.collect();
     if has_row_names {
-        notes.push("rows have one field more than there are names; Lehr reads the first field as the row's name".into());
+        notes
+            .push("rows have one field more than there are names; Lehr reads the first field as the row's name".into());
     }
     unique(given, has_row_names, notes)
 }

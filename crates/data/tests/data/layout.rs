@@ -146,7 +146,10 @@ fn names_of_rows_without_a_name_of_their_own() {
     let frame = plain("mpg cyl\nMazda 21 6\nDatsun 22.8 4\n");
     assert_eq!(names(&frame), ["row", "mpg", "cyl"]);
     assert_eq!(texts(&frame, "row"), ["Mazda", "Datsun"]);
-    assert_eq!(frame.notes(), ["rows have one field more than there are names; Lehr reads the first field as the row's name"]);
+    assert_eq!(
+        frame.notes(),
+        ["rows have one field more than there are names; Lehr reads the first field as the row's name"]
+    );
 }
 
 #[test]

@@ -219,10 +219,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             ),
             (serde_json::json!({ "clusters": 3, "lonlat": true }), "compounds: lonlat: for columns of numbers"),
             (serde_json::json!({ "clusters": 3, "weights": "doses" }), "doses"),
-            (
-                serde_json::json!({ "clusters": 91 }),
-                "compounds: you requested 91 clusters, but only 90 rows",
-            ),
+            (serde_json::json!({ "clusters": 91 }), "compounds: you requested 91 clusters, but only 90 rows"),
         ] {
             let job = run(&clustering, Order::new("compounds", &options(given))).await.unwrap();
             let done = wait(&clustering, &job).await;

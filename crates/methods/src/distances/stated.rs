@@ -115,8 +115,8 @@ fn agree<T: PartialEq>(
 
 #[cfg(test)]
 mod tests {
-    use lehr_data::sequences::{Alphabet, Sequences};
     use lehr_data::Incomplete;
+    use lehr_data::sequences::{Alphabet, Sequences};
     use lehr_distances::Error;
     use serde_json::json;
 
@@ -160,7 +160,8 @@ mod tests {
         let facts = json!({ "alignment": "local", "gap_open": 16, "overlap_min": 0.7, "standardised": false });
         let differs = |told: Value| {
             let options: Options = serde_json::from_value(told).unwrap();
-            let Differs { option, stated, given } = options.completed("identity", facts.as_object().unwrap()).unwrap_err();
+            let Differs { option, stated, given } =
+                options.completed("identity", facts.as_object().unwrap()).unwrap_err();
             (option, stated, given)
         };
         let of = |option, stated: &str, given: &str| (option, stated.to_owned(), given.to_owned());

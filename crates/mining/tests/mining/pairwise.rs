@@ -431,7 +431,7 @@ fn rounding_is_removed_and_reported_by_each_method_of_dissimilarities_28() {
     };
     let full = (0..items * items).map(|place| values(place / items, place % items)).collect();
     let rounded = Dissimilarities::new(items, Form::Full, Values::F64(full), 1.0).unwrap();
-    let expected = "dissimilarities: removed what rounding explains, at most";
+    let expected = "dissimilarities: corrected rounding errors of at most";
     let found = run(&rounded, &clusters(2));
     assert_eq!(found.labels, run(&exact, &clusters(2)).labels);
     assert!(found.warnings[0].starts_with(expected), "{:?}", found.warnings);
