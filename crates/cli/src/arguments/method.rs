@@ -127,7 +127,7 @@ pub struct RowArguments {
 /// The options that only rows of bits and sparse rows have.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
-    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them: columns of 0 and 1 in a 64th of the memory
+    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; this takes a 64th of the memory
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 

@@ -258,7 +258,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     }
 }
 
-/// What gives pairs a value, or does without them.
+/// The cure for pairs without a value.
 fn for_missing_pairs(matrix: &Matrix) -> &'static str {
     // Only a local alignment may leave out too much of two sequences.
     if matrix.dissimilarities.header().is_some_and(|header| header.parameters.contains_key("overlap_min")) {

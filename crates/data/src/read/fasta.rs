@@ -12,8 +12,8 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
-/// Among proteins whose alphabet was found out, a record with at least this many letters, all of `ACGTUN`, is a fault: a
-/// protein is hardly ever made of five kinds of amino acids alone.
+/// Among proteins, a record of at least this many letters, all of `ACGTUN`, is a fault if the alphabet was found out.
+/// Hardly any protein is made of these amino acids alone.
 const NUCLEOTIDES_MIN: usize = 20;
 /// A line longer than this is treated as a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;

@@ -123,7 +123,7 @@ mod tests {
     use super::super::{Alignment, Items};
     use super::*;
 
-    /// What results state of items compared by options.
+    /// The facts that results state about items compared by options.
     fn stated(items: &Items, options: &Options) -> (String, Map<String, Value>) {
         items
             .compared(options, |metric| Ok::<_, Error>((metric.name().to_owned(), items.parameters(options, metric))))
