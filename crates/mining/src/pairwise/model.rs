@@ -112,11 +112,11 @@ impl Model {
         let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().collect();
         let is_open = parameters.stop_temperature.is_none();
         if grown.critical_temperature == 0.0 && items > 1 {
-            warnings.push("nothing tells the items apart: there is one cluster".to_string());
+            warnings.push("no dissimilarity distinguishes the items: there is one cluster".to_string());
         } else if let Some(asked) = parameters.clusters.filter(|_| is_open)
             && clusters.len() < asked
         {
-            warnings.push(format!("{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does", clusters.len()));
+            warnings.push(format!("you requested {asked} clusters, but Lehr found only {}: dividing one of them changes less than rounding does", clusters.len()));
         }
         let suggestion =
             (parameters.clusters.is_none() && is_open).then(|| Suggestion::new(grown.plateaus, clusters.len()));
@@ -197,7 +197,7 @@ impl Model {
             }
         }
         if known.iter().all(|&known| known == 0.0) {
-            return Err(Error::Unrelated { count: 1, first: vec![0] });
+            return Err(crate::matrix::unrelated(vec![0]));
         }
         // A cluster of which nothing is known is no candidate.
         let eps: Vec<f64> = (0..count)

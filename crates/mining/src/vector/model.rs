@@ -104,7 +104,7 @@ impl Model {
         let is_open = parameters.final_temperature().is_none();
         let chosen = outcome.state.number.as_ref().map(|number| number.clusters);
         let asked = parameters.clusters.or(chosen).filter(|_| is_open);
-        let how = if chosen.is_some() { "chosen" } else { "asked for" };
+        let how = if chosen.is_some() { "chosen" } else { "given" };
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
         let found = Clusters::new(input, rows, &totals, Numbering::ByWeight, labelled);
@@ -124,7 +124,7 @@ impl Model {
                 )
             } else {
                 format!(
-                    "{asked} clusters were {how}, but only {} were found: to divide one of them changes less than rounding does",
+                    "{asked} clusters were {how}, but only {} were found: dividing one of them changes less than rounding does",
                     found.clusters.len()
                 )
             });
