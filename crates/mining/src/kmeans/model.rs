@@ -5,7 +5,8 @@ use lehr_ranks::timing::Spread;
 use super::fit::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
+use crate::borders::Borders;
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by decreasing

@@ -10,11 +10,11 @@ use lehr_numerics::nearest::nearest_labels;
 use lehr_numerics::sparse::{HardSparseCenters, SparseRows, sparse_distances};
 use lehr_numerics::tiles::Tiles;
 
-use super::borders::{Borders, Neighbourhoods, STEPS, SUMS};
 use super::centers::Centers;
 use super::hard::nearest_active;
 use super::noise::{OUTLIER, within};
 use crate::Error;
+use crate::borders::{Borders, Neighbourhoods, STEPS, SUMS};
 use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
@@ -148,7 +148,9 @@ async fn find_borders<T: Scalar>(
     cells: &LeafCells<Labelled>,
 ) -> Result<Borders, Error> {
     let rows_of = |cluster: usize| spreads[2 * cluster] as u64;
-    let mut borders = Borders::of_neighbours(cost.centers, |cluster| rows_of(cluster) > 0);
+    let (count, dimension) = (cost.centers.len(), cost.rows.dimension);
+    let apart = |a, b| cost.centers.squared_distance(a, b);
+    let mut borders = Borders::of_neighbours(count, dimension, |cluster| rows_of(cluster) > 0, apart);
     if borders.is_empty() {
         return Ok(borders);
     }

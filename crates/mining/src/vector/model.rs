@@ -8,7 +8,8 @@ use super::fit::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step};
-use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
+use crate::borders::Borders;
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 

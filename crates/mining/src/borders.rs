@@ -13,13 +13,12 @@
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
-use super::centers::Centers;
 use crate::Error;
 
 /// Neighbours of a cluster that its rows may belong to as well: the nearest centres.
 const NEIGHBOURS: usize = 8;
 /// Steps of expectation maximisation after the one from the labels.
-pub(super) const STEPS: usize = 3;
+pub(crate) const STEPS: usize = 3;
 /// Rows of pooled variance that each side's own variance is mixed with: a side of two rows has none worth the name.
 const POOLED_ROWS: f64 = 3.0;
 /// The least variance of a side, of the squared distance of the two means.
@@ -32,7 +31,7 @@ const MOST_OPERATIONS: f64 = 2e10;
 /// Sums of a border's side: weight, first and second moment.
 const SIDE: usize = 3;
 /// Sums of a border.
-pub(super) const SUMS: usize = 2 * SIDE;
+pub(crate) const SUMS: usize = 2 * SIDE;
 
 /// The border between two clusters: the log odds of the second against the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,7 +54,7 @@ pub struct Borders {
 
 /// The same, found by a cluster's number.
 #[derive(Debug)]
-pub(super) struct Neighbourhoods<'b> {
+pub(crate) struct Neighbourhoods<'b> {
     borders: &'b [Border],
     /// Those of one cluster after those of another, each as seen from that cluster.
     sights: Vec<Sight>,
@@ -110,7 +109,7 @@ impl Border {
     }
 
     /// The two clusters.
-    pub(super) fn clusters(&self) -> [usize; 2] {
+    pub(crate) fn clusters(&self) -> [usize; 2] {
         self.clusters.map(|cluster| cluster as usize)
     }
 
@@ -121,7 +120,7 @@ impl Border {
     }
 
     /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
-    pub(super) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
+    pub(crate) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
         let place = difference / self.unit;
         let second = match is_hard {
             true => f64::from(u8::from(is_second)),
@@ -136,7 +135,7 @@ impl Border {
 
     /// The border that follows from these sums. It stays as it was where one side has next to nothing, or the sides
     /// have changed places.
-    pub(super) fn step(&mut self, sums: &[f64], row_weight: f64) {
+    pub(crate) fn step(&mut self, sums: &[f64], row_weight: f64) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
             (side(&sums[..SIDE]), side(&sums[SIDE..]));
@@ -158,11 +157,16 @@ impl Border {
 }
 
 impl Borders {
-    /// The borders of centres that have rows, before anything is known of their sides. None where finding the
-    /// neighbours would take longer than clustering did.
-    pub(super) fn of_neighbours(centers: &Centers, has_rows: impl Fn(usize) -> bool) -> Self {
-        let count = centers.len();
-        if (count as f64).powi(2) * centers.dimension as f64 > MOST_OPERATIONS {
+    /// The borders of so many clusters with their nearest neighbours, before anything is known of their sides. `apart`
+    /// is what a typical row of one cluster costs more in another, the squared distance of two centres; it takes so many
+    /// operations. None where finding the neighbours would take longer than clustering did.
+    pub(crate) fn of_neighbours(
+        count: usize,
+        operations: usize,
+        has_rows: impl Fn(usize) -> bool,
+        apart: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        if (count as f64).powi(2) * operations as f64 > MOST_OPERATIONS {
             return Self::default();
         }
         let mut pairs = Vec::new();
@@ -170,7 +174,7 @@ impl Borders {
         for a in (0..count).filter(|a| has_rows(*a)) {
             near.clear();
             let others = (0..count).filter(|b| *b != a && has_rows(*b));
-            near.extend(others.map(|b| (centers.squared_distance(a, b), b)));
+            near.extend(others.map(|b| (apart(a, b), b)));
             let order = |x: &(f64, usize), y: &(f64, usize)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
             if near.len() > NEIGHBOURS {
                 near.select_nth_unstable_by(NEIGHBOURS, order);
@@ -185,22 +189,22 @@ impl Borders {
     }
 
     /// Whether nothing is known of how clusters border on each other.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.borders.is_empty()
     }
 
     /// One for each border.
-    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
+    pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
         self.borders.iter_mut()
     }
 
     /// The number of borders.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.borders.len()
     }
 
     /// The same for clusters of other numbers, and costs in another unit. A border without a number there is left out.
-    pub(super) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
         let renumbered = |border: &Border| {
             let [constant, slope, curvature] = border.log_odds;
             let [a, b] = border.clusters().map(|cluster| number(cluster) as u32);
@@ -219,7 +223,7 @@ impl Borders {
     /// # Errors
     /// Returns [`Error::Parameter`] if a cluster has a wrong number, borders are not in order, or a number is not
     /// finite.
-    pub(super) fn check(&self, clusters: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, clusters: usize) -> Result<(), Error> {
         let is_whole = |border: &Border| {
             let [a, b] = border.clusters();
             let has_numbers = border.log_odds.iter().all(|number| number.is_finite());
@@ -240,7 +244,7 @@ impl Borders {
     }
 
     /// The borders of each of so many clusters.
-    pub(super) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
+    pub(crate) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
         let mut of_clusters: Vec<Vec<Sight>> = (0..clusters).map(|_| Vec::new()).collect();
         for (place, border) in self.borders.iter().enumerate() {
             let [first, second] = border.clusters();
