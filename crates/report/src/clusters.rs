@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks};
+use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks, merges};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
 use lehr_mining::vector::{Cluster, Cost};
@@ -28,7 +28,11 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
     let picture = Picture::new(space, &model.centers, &aside);
-    let page = Page { run, space, parameters: &model.parameters, model };
+    let partners = match model.merges() {
+        [] => Vec::new(),
+        merges => merges::partners(merges, model.clusters.len()),
+    };
+    let page = Page { run, space, parameters: &model.parameters, model, partners };
     let row = run.subject.map_or("row", |subject| subject.row);
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
@@ -37,6 +41,9 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let mut scene = Scene::of_rows(run.name(), space, run.weights, &picture.rows);
     let of = picture.rows.iter().map(|&row| model.labels[row]);
     scene.grouping("clusters", of, None);
+    scene.probabilities(picture.rows.iter().map(|&row| model.probabilities[row]));
+    let means = model.clusters.iter().map(|cluster| cluster.probability).collect();
+    scene.certainty_of_groups(means, &page.partners);
     if let Some(explained) = explained {
         scene.about_groups(explained.clusters.iter().map(|portrait| &*portrait.name).collect());
     }
@@ -93,6 +100,8 @@ struct Page<'a> {
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Fitted,
+    /// The clusters that each one merges with first; empty if that is not known.
+    partners: Vec<String>,
 }
 
 impl Page<'_> {
@@ -226,6 +235,7 @@ impl Page<'_> {
             (_, true) => ", in scaled units; centres are in the columns' own units.",
             _ => ", in the unit of the columns.",
         });
+        note.push_str(" Probability is the mean of how surely the rows belong to the cluster and not to a neighbour.");
         if self.space.are_bits() {
             note.push_str(&format!(
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
@@ -257,7 +267,8 @@ impl Page<'_> {
             .map(str::to_owned)
             .chain(self.shown_columns().iter().cloned())
             .chain(marks::filled(self.space, self.model).map(|filled| filled.name.to_owned()))
-            .chain([spread])
+            .chain([spread, "probability".to_owned()])
+            .chain((!self.partners.is_empty()).then(|| "merges first with".to_owned()))
             .chain(self.space.has_many_columns().then(|| "marks\t".to_owned()))
             .collect();
         table("clusters", "The clusters", names.iter().map(String::as_str), self.table_body())
@@ -286,6 +297,9 @@ impl Page<'_> {
         };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
+        let probabilities: Vec<f64> = self.model.clusters.iter().map(|facts| facts.probability).collect();
+        let texts = column(&probabilities, 3);
+        columns.push((probabilities, texts));
         let words = |of: &[marks::Mark]| of.iter().map(|mark| marks::words(self.space, mark)).collect::<Vec<_>>();
         html! {
             @for (cluster, facts) in self.model.clusters.iter().enumerate() {
@@ -301,6 +315,7 @@ impl Page<'_> {
                         span.share { i {} span { (share(facts.weight, total)) } }
                     }
                     @for (values, texts) in &columns { (cell(values[cluster], &texts[cluster])) }
+                    @if let Some(partners) = self.partners.get(cluster) { td { (partners) } }
                     @if let Some(marks) = marks.get(cluster) { td.words { (words(marks).join("; ")) } }
                 }
             }
