@@ -1,8 +1,8 @@
 import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { a as E, i as D, n as ee, o as te, r as O, s as k } from "./chart.js";
+import { a as E, i as D, n as ee, o as te, r as ne, s as O } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
-var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
+var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	/** 0.1.0 (October 2016). */
 	V1: 0,
 	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
@@ -21,7 +21,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	*   In V5, Unions don't have a validity bitmap buffer.
 	*/
 	V5: 4
-}, M = {
+}, j = {
 	NONE: 0,
 	/**
 	* A Schema describes the columns in a record batch.
@@ -58,7 +58,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* Not currently supported by Flechette.
 	*/
 	SparseTensor: 5
-}, N = {
+}, M = {
 	/**
 	* Dictionary types compress data by using a set of integer indices to
 	* lookup potentially repeated vales in a separate dictionary of values.
@@ -273,21 +273,21 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* extremely large data values.
 	*/
 	LargeListView: 26
-}, P = {
+}, N = {
 	/** 16-bit floating point number. */
 	HALF: 0,
 	/** 32-bit floating point number. */
 	SINGLE: 1,
 	/** 64-bit floating point number. */
 	DOUBLE: 2
-}, F = {
+}, P = {
 	DAY: 0,
 	/**
 	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
 	* (no leap seconds), with values evenly divisible by 86400000.
 	*/
 	MILLISECOND: 1
-}, I = {
+}, F = {
 	/** Seconds. */
 	SECOND: 0,
 	/** Milliseconds. */
@@ -296,7 +296,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, L = {
+}, I = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, R = {
+}, re = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, ne = {
+}, L = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, re = { 
+}, ie = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,7 +341,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, z = Uint8Array, ie = Uint16Array, B = Uint32Array, ae = BigUint64Array, V = Int8Array, oe = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
+BUFFER: 0 }, R = Uint8Array, ae = Uint16Array, oe = Uint32Array, z = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
@@ -376,15 +376,15 @@ function se(e) {
 function ce(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
+		B,
 		V,
-		oe,
 		H,
 		U
 	] : [
-		z,
-		ie,
-		B,
-		ae
+		R,
+		ae,
+		oe,
+		z
 	])[n];
 }
 /**
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var Y = (e) => `Unsupported data type: "${de(N, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
+var Y = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -506,13 +506,13 @@ function he(e, t = "", n = !0) {
 * @returns {DictionaryType}
 */
 var ge = (e, t, n = !1, r = -1) => ({
-	typeId: N.Dictionary,
+	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
 	indices: t || ve(),
 	ordered: n
 }), _e = (e = 32, t = !0) => ({
-	typeId: N.Int,
+	typeId: M.Int,
 	bitWidth: J(e, [
 		8,
 		16,
@@ -522,21 +522,21 @@ var ge = (e, t, n = !1, r = -1) => ({
 	signed: t,
 	values: ce(e, t)
 }), ve = () => _e(32), ye = (e = 2) => ({
-	typeId: N.Float,
-	precision: J(e, P),
+	typeId: M.Float,
+	precision: J(e, N),
 	values: [
-		ie,
+		ae,
 		W,
 		G
 	][e]
 }), be = () => ({
-	typeId: N.Binary,
+	typeId: M.Binary,
 	offsets: H
 }), xe = () => ({
-	typeId: N.Utf8,
+	typeId: M.Utf8,
 	offsets: H
 }), Se = (e, t, n = 128) => ({
-	typeId: N.Decimal,
+	typeId: M.Decimal,
 	precision: e,
 	scale: t,
 	bitWidth: J(n, [
@@ -545,83 +545,83 @@ var ge = (e, t, n = !1, r = -1) => ({
 		128,
 		256
 	]),
-	values: n === 32 ? H : ae
+	values: n === 32 ? H : z
 }), Ce = (e) => ({
-	typeId: N.Date,
-	unit: J(e, F),
-	values: e === F.DAY ? H : U
-}), we = (e = I.MILLISECOND) => {
-	e = J(e, I);
-	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
+	typeId: M.Date,
+	unit: J(e, P),
+	values: e === P.DAY ? H : U
+}), we = (e = F.MILLISECOND) => {
+	e = J(e, F);
+	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
-		typeId: N.Time,
+		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
 		values: t === 32 ? H : U
 	};
-}, Te = (e = I.MILLISECOND, t = null) => ({
-	typeId: N.Timestamp,
-	unit: J(e, I),
+}, Te = (e = F.MILLISECOND, t = null) => ({
+	typeId: M.Timestamp,
+	unit: J(e, F),
 	timezone: t,
 	values: U
-}), Ee = (e = L.MONTH_DAY_NANO) => ({
-	typeId: N.Interval,
-	unit: J(e, L),
-	values: e === L.MONTH_DAY_NANO ? void 0 : H
+}), Ee = (e = I.MONTH_DAY_NANO) => ({
+	typeId: M.Interval,
+	unit: J(e, I),
+	values: e === I.MONTH_DAY_NANO ? void 0 : H
 }), De = (e) => ({
-	typeId: N.List,
+	typeId: M.List,
 	children: [he(e)],
 	offsets: H
 }), Oe = (e) => ({
-	typeId: N.Struct,
+	typeId: M.Struct,
 	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
 }), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: N.Union,
-	mode: J(e, R),
+	typeId: M.Union,
+	mode: J(e, re),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
 	children: t.map((e, t) => he(e, `_${t}`)),
 	typeIdForValue: r,
 	offsets: H
 }), Ae = (e) => ({
-	typeId: N.FixedSizeBinary,
+	typeId: M.FixedSizeBinary,
 	stride: e
 }), je = (e, t) => ({
-	typeId: N.FixedSizeList,
+	typeId: M.FixedSizeList,
 	stride: t,
 	children: [he(e)]
 }), Me = (e, t) => ({
-	typeId: N.Map,
+	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
 	offsets: H
-}), Ne = (e = I.MILLISECOND) => ({
-	typeId: N.Duration,
-	unit: J(e, I),
+}), Ne = (e = F.MILLISECOND) => ({
+	typeId: M.Duration,
+	unit: J(e, F),
 	values: U
 }), Pe = () => ({
-	typeId: N.LargeBinary,
+	typeId: M.LargeBinary,
 	offsets: U
 }), Fe = () => ({
-	typeId: N.LargeUtf8,
+	typeId: M.LargeUtf8,
 	offsets: U
 }), Ie = (e) => ({
-	typeId: N.LargeList,
+	typeId: M.LargeList,
 	children: [he(e)],
 	offsets: U
 }), Le = (e, t) => ({
-	typeId: N.RunEndEncoded,
-	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), he(t, "values")]
+	typeId: M.RunEndEncoded,
+	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
 }), Re = (e) => ({
-	typeId: N.ListView,
+	typeId: M.ListView,
 	children: [he(e, "value")],
 	offsets: H
 }), ze = (e) => ({
-	typeId: N.LargeListView,
+	typeId: M.LargeListView,
 	children: [he(e, "value")],
 	offsets: U
 }), Be = new G(2).buffer;
-new U(Be), new B(Be), new H(Be), new z(Be);
+new U(Be), new oe(Be), new H(Be), new R(Be);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
@@ -1693,33 +1693,33 @@ function cn(e, t) {
 function ln(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case N.Null: return pt;
-		case N.Bool: return gt;
-		case N.Int:
-		case N.Time:
-		case N.Duration: return s || r < 64 ? dt : mt;
-		case N.Float: return a ? dt : ht;
-		case N.Date: return un(o === F.DAY ? St : Ct, l && xt);
-		case N.Timestamp: return c ? dt : un(o === I.SECOND ? wt : o === I.MILLISECOND ? Tt : o === I.MICROSECOND ? Et : Dt, l && xt);
-		case N.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
-		case N.Interval: return o === L.DAY_TIME ? Ot : o === L.YEAR_MONTH ? dt : kt;
-		case N.FixedSizeBinary: return Vt;
-		case N.Utf8: return Pt;
-		case N.LargeUtf8: return Ft;
-		case N.Binary: return Mt;
-		case N.LargeBinary: return Nt;
-		case N.BinaryView: return $t;
-		case N.Utf8View: return en;
-		case N.List: return It;
-		case N.LargeList: return Lt;
-		case N.Map: return d ? Gt : Wt;
-		case N.ListView: return Rt;
-		case N.LargeListView: return zt;
-		case N.FixedSizeList: return Ht;
-		case N.Struct: return f ? Yt : Jt;
-		case N.RunEndEncoded: return Xt;
-		case N.Dictionary: return Zt;
-		case N.Union: return i ? qt : Kt;
+		case M.Null: return pt;
+		case M.Bool: return gt;
+		case M.Int:
+		case M.Time:
+		case M.Duration: return s || r < 64 ? dt : mt;
+		case M.Float: return a ? dt : ht;
+		case M.Date: return un(o === P.DAY ? St : Ct, l && xt);
+		case M.Timestamp: return c ? dt : un(o === F.SECOND ? wt : o === F.MILLISECOND ? Tt : o === F.MICROSECOND ? Et : Dt, l && xt);
+		case M.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
+		case M.Interval: return o === I.DAY_TIME ? Ot : o === I.YEAR_MONTH ? dt : kt;
+		case M.FixedSizeBinary: return Vt;
+		case M.Utf8: return Pt;
+		case M.LargeUtf8: return Ft;
+		case M.Binary: return Mt;
+		case M.LargeBinary: return Nt;
+		case M.BinaryView: return $t;
+		case M.Utf8View: return en;
+		case M.List: return It;
+		case M.LargeList: return Lt;
+		case M.Map: return d ? Gt : Wt;
+		case M.ListView: return Rt;
+		case M.LargeListView: return zt;
+		case M.FixedSizeList: return Ht;
+		case M.Struct: return f ? Yt : Jt;
+		case M.RunEndEncoded: return Xt;
+		case M.Dictionary: return Zt;
+		case M.Union: return i ? qt : Kt;
 	}
 	throw Error(Y(n));
 }
@@ -1738,7 +1738,7 @@ var dn = -1, fn = 8;
 * @param {CompressionType_} type The codec type.
 */
 function pn(e) {
-	return `Missing compression codec "${de(ne, e)}" (id ${e})`;
+	return `Missing compression codec "${de(L, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
 var mn = /* @__PURE__ */ new Map();
@@ -1807,8 +1807,8 @@ function vn(e, t) {
 function yn(e, t) {
 	let n = Xe(e, t);
 	return {
-		codec: n(4, $e, ne.LZ4_FRAME),
-		method: n(6, $e, re.BUFFER)
+		codec: n(4, $e, L.LZ4_FRAME),
+		method: n(6, $e, ie.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1823,7 +1823,7 @@ function yn(e, t) {
 * @returns {RecordBatch} The record batch
 */
 function bn(e, t, n) {
-	let r = Xe(e, t), i = n < j.V4 ? 8 : 0;
+	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
 		nodes: it(e, r(6, Ze), 16, (e, t) => ({
@@ -1875,31 +1875,31 @@ function xn(e, t, n) {
 * @returns {DataType} The data type.
 */
 function Sn(e, t, n, r) {
-	J(n, N, Y);
+	J(n, M, Y);
 	let i = Xe(e, t);
 	switch (n) {
-		case N.Binary: return be();
-		case N.Utf8: return xe();
-		case N.LargeBinary: return Pe();
-		case N.LargeUtf8: return Fe();
-		case N.List: return De(r[0]);
-		case N.ListView: return Re(r[0]);
-		case N.LargeList: return Ie(r[0]);
-		case N.LargeListView: return ze(r[0]);
-		case N.Struct: return Oe(r);
-		case N.RunEndEncoded: return Le(r[0], r[1]);
-		case N.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
-		case N.Float: return ye(i(4, X, P.HALF));
-		case N.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case N.Date: return Ce(i(4, X, F.MILLISECOND));
-		case N.Time: return we(i(4, X, I.MILLISECOND));
-		case N.Timestamp: return Te(i(4, X, I.SECOND), i(6, rt));
-		case N.Interval: return Ee(i(4, X, L.YEAR_MONTH));
-		case N.Duration: return Ne(i(4, X, I.MILLISECOND));
-		case N.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case N.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case N.Map: return Me(i(4, Qe, !1), r[0]);
-		case N.Union: return ke(i(4, X, R.Sparse), r, it(e, i(6, Ze), 4, Z));
+		case M.Binary: return be();
+		case M.Utf8: return xe();
+		case M.LargeBinary: return Pe();
+		case M.LargeUtf8: return Fe();
+		case M.List: return De(r[0]);
+		case M.ListView: return Re(r[0]);
+		case M.LargeList: return Ie(r[0]);
+		case M.LargeListView: return ze(r[0]);
+		case M.Struct: return Oe(r);
+		case M.RunEndEncoded: return Le(r[0], r[1]);
+		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
+		case M.Float: return ye(i(4, X, N.HALF));
+		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Ce(i(4, X, P.MILLISECOND));
+		case M.Time: return we(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
+		case M.Interval: return Ee(i(4, X, I.YEAR_MONTH));
+		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case M.Map: return Me(i(4, Qe, !1), r[0]);
+		case M.Union: return ke(i(4, X, re.Sparse), r, it(e, i(6, Ze), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1950,7 +1950,7 @@ function Tn(e, t) {
 * @returns {Field}
 */
 function En(e, t) {
-	let n = Xe(e, t), r = n(8, et, N.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
+	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
 	return a && (a.dictionary = o, o = a), {
 		name: n(4, rt),
 		type: o,
@@ -1981,13 +1981,13 @@ function On(e, t) {
 * @returns {IntType}
 */
 function kn(e, t) {
-	return Sn(e, t, N.Int);
+	return Sn(e, t, M.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(M, e)})`;
+var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -2001,15 +2001,15 @@ function Nn(e, t) {
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
 	if (r.byteLength < n) throw Error(An(n, r.byteLength));
-	let i = Xe(r, 0), a = i(4, X, j.V1), o = i(6, et, M.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
+	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === M.Schema ? wn : o === M.DictionaryBatch ? xn : o === M.RecordBatch ? bn : null;
+		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
 		if (!n) throw Error(Mn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
 			if (n.byteLength < c) throw Error(jn(c, n.byteLength));
 			l.body = n;
-		} else o !== M.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2048,7 +2048,7 @@ function Pn(e) {
 */
 function Fn(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
 	return !0;
 }
 /**
@@ -2069,13 +2069,13 @@ function In(e) {
 			let o = Nn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case M.Schema:
+				case j.Schema:
 					n ||= o.content;
 					break;
-				case M.RecordBatch:
+				case j.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case M.DictionaryBatch: i.push(o.content);
+				case j.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -2095,7 +2095,7 @@ function In(e) {
 * @returns {ArrowData}
 */
 function Ln(e) {
-	let t = e.byteLength - (A.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, j.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
 		schema: n(6, (e, t) => wn(e, t, r)),
 		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
@@ -2140,7 +2140,7 @@ function zn(e, t = {}) {
 	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Vn(t, o, c), u = /* @__PURE__ */ new Map();
 	Bn(n, (e) => {
 		let t = e.type;
-		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
 	});
 	/**
 	* Process a single dictionary batch by either replacing or extending the
@@ -2226,7 +2226,7 @@ function Hn(e, t, n) {
 		bytes: e,
 		...t
 	};
-	if (n.method !== re.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ie.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
 		let r = n.codec, i = hn(r);
 		if (!i) throw Error(pn(r));
@@ -2241,68 +2241,68 @@ function Un(e, t) {
 		...i(),
 		type: e
 	};
-	if (n === N.Null) return new c({
+	if (n === M.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case N.Bool:
-		case N.Int:
-		case N.Time:
-		case N.Duration:
-		case N.Float:
-		case N.Decimal:
-		case N.Date:
-		case N.Timestamp:
-		case N.Interval:
-		case N.FixedSizeBinary: return new c({
+		case M.Bool:
+		case M.Int:
+		case M.Time:
+		case M.Duration:
+		case M.Float:
+		case M.Decimal:
+		case M.Date:
+		case M.Timestamp:
+		case M.Interval:
+		case M.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case N.Utf8:
-		case N.LargeUtf8:
-		case N.Binary:
-		case N.LargeBinary: return new c({
+		case M.Utf8:
+		case M.LargeUtf8:
+		case M.Binary:
+		case M.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case N.BinaryView:
-		case N.Utf8View: return new c({
+		case M.BinaryView:
+		case M.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case N.List:
-		case N.LargeList:
-		case N.Map: return new c({
+		case M.List:
+		case M.LargeList:
+		case M.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.ListView:
-		case N.LargeListView: return new c({
+		case M.ListView:
+		case M.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.FixedSizeList:
-		case N.Struct: return new c({
+		case M.FixedSizeList:
+		case M.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case N.RunEndEncoded: return new c({
+		case M.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case N.Dictionary: {
+		case M.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -2310,10 +2310,10 @@ function Un(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case N.Union: return s < j.V5 && a(), new c({
+		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(V),
-			offsets: e.mode === R.Sparse ? null : a(e.offsets),
+			typeIds: a(B),
+			offsets: e.mode === re.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
 		default: throw Error(Y(n));
@@ -2502,35 +2502,36 @@ function or(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
 		probability: n
 	};
 }
-function sr(e) {
+var sr = .5;
+function cr(e) {
 	let { groups: t, groupOf: n, probability: r } = e;
 	if (!r) return e;
-	let i = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? 1 - e : NaN), a = t.map(() => [0, 0]), o = 0;
-	for (let e = 0; e < i.length; e++) {
-		let t = a[n[e]];
-		i[e] >= 0 ? [t[0], t[1]] = [t[0] + i[e], t[1] + 1] : o++;
+	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
+	for (let e = 0; e < a.length; e++) {
+		let t = o[n[e]];
+		a[e] >= 0 ? [t[0], t[1]] = [t[0] + r[e], t[1] + 1] : s++;
 	}
-	let s = t.map((e, t) => ({
+	let c = t.map((e, t) => ({
 		...e,
-		place: e.probability === void 0 ? a[t][0] / a[t][1] : 1 - e.probability
+		place: i(e.probability ?? o[t][0] / o[t][1])
 	}));
 	return {
 		...e,
-		groups: s,
+		groups: c,
 		scale: {
-			place: i,
-			low: 0,
+			place: a,
+			low: sr,
 			high: 1,
 			isLog: !1,
-			gaps: o
+			gaps: s
 		},
 		isSure: !0
 	};
 }
-function* cr({ groups: e, groupOf: t, probability: n }, r) {
+function* lr({ groups: e, groupOf: t, probability: n }, r) {
 	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 }
-function lr(e) {
+function ur(e) {
 	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? tr : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
@@ -2577,27 +2578,27 @@ function lr(e) {
 		probability: null
 	};
 }
-function ur(e, t) {
+function dr(e, t) {
 	return e ? e.place === void 0 ? Qn(e.number, t) : er(e.place, t) : Yn[t];
 }
-function dr(e, t, n) {
-	return e ? e.scale ? er(e.scale.place[t], n) : ur(e.groups[e.groupOf[t]], n) : Qn(0, n);
+function fr(e, t, n) {
+	return e ? e.scale ? er(e.scale.place[t], n) : dr(e.groups[e.groupOf[t]], n) : Qn(0, n);
 }
 // src/points/cloud.ts
-function fr(e, t) {
+function pr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function pr(e) {
+function mr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; fr(n, e) !== 1;) n++;
+	for (; pr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function mr(e) {
+function hr(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2605,9 +2606,9 @@ function mr(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-var hr = .02, gr = 2e4;
-function _r(e, [t, n]) {
-	let r = Math.max(1, Math.floor(e.length / gr)), i = [];
+var gr = .02, _r = 2e4;
+function vr(e, [t, n]) {
+	let r = Math.max(1, Math.floor(e.length / _r)), i = [];
 	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 	i.sort((e, t) => e - t);
 	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -2618,30 +2619,30 @@ function _r(e, [t, n]) {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, hr * e.length) ? p : [t, n];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, gr * e.length) ? p : [t, n];
 }
-var [vr, yr] = [.12, 100];
-function br(e) {
-	let t = mr(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > yr)) return !1;
+var [yr, br] = [.12, 100];
+function xr(e) {
+	let t = hr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > br)) return !1;
 	let [n, r] = [0, 0];
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-	let [i, a] = _r(e, t);
-	return n / r < vr && i === t[0] && a === t[1];
+	let [i, a] = vr(e, t);
+	return n / r < yr && i === t[0] && a === t[1];
 }
-var xr = /* @__PURE__ */ new WeakMap();
-function Sr(e) {
-	let t = xr.get(e);
-	return t || xr.set(e, t = {
+var Sr = /* @__PURE__ */ new WeakMap();
+function Cr(e) {
+	let t = Sr.get(e);
+	return t || Sr.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function Cr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = pr(a), s = i.map((e) => {
-		let t = mr(e) ?? [0, 1];
-		return r ? _r(e, t) : t;
+function wr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = mr(a), s = i.map((e) => {
+		let t = hr(e) ?? [0, 1];
+		return r ? vr(e, t) : t;
 	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 	for (let e = 0; e < a; e++) {
 		let t = o[e], [n, r] = [!0, !1];
@@ -2669,9 +2670,9 @@ function Cr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: h(d, 1)
 	};
 }
-var wr = /* @__PURE__ */ new WeakMap();
-function Tr(e) {
-	let t = wr.get(e);
+var Tr = /* @__PURE__ */ new WeakMap();
+function Er(e) {
+	let t = Tr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2696,17 +2697,17 @@ function Tr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return wr.set(e, i), i;
+	return Tr.set(e, i), i;
 }
-function Er(e, t) {
-	let n = e.length, r = pr(n), i = new Float32Array(3 * n), a = 0;
+function Dr(e, t) {
+	let n = e.length, r = mr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Dr(e[n], t[n]);
+		let [s, c, l] = Or(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2728,7 +2729,7 @@ function Er(e, t) {
 		]
 	};
 }
-function Dr(e, t) {
+function Or(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2737,7 +2738,7 @@ function Dr(e, t) {
 	];
 }
 // src/points/camera.ts
-var Or = [
+var kr = [
 	1,
 	0,
 	0,
@@ -2748,7 +2749,7 @@ var Or = [
 	0,
 	1
 ];
-function kr(e, t) {
+function Ar(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2760,9 +2761,9 @@ function kr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Ar(e, t, n) {
+function jr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return kr(kr([
+	return Ar(Ar([
 		1,
 		0,
 		0,
@@ -2784,11 +2785,11 @@ function Ar(e, t, n) {
 		r
 	]), e);
 }
-function jr(e, t) {
+function Mr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Ar(Or, n, r);
+	return jr(kr, n, r);
 }
-function Mr(e, t, n, r, i) {
+function Nr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2796,7 +2797,7 @@ function Mr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Nr(e, t, n, r, i) {
+function Pr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2813,7 +2814,7 @@ function Nr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of Tr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Er(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2835,7 +2836,7 @@ function Nr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Pr(e, t, n, r, i) {
+function Fr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2844,12 +2845,12 @@ function Pr(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Fr = [
+var Ir = [
 	"coast",
 	"borders",
 	"states"
-], Ir = 61;
-function Lr(e) {
+], Lr = 61;
+function Rr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2858,7 +2859,7 @@ function Lr(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Ir;
+				let i = e.charCodeAt(n++) - Lr;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
@@ -2879,10 +2880,10 @@ function Lr(e) {
 		states: n(t.states)
 	};
 }
-function Rr([e, t], [n, r]) {
+function zr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var zr = class {
+var Br = class {
 	values = [];
 	starts = /* @__PURE__ */ new Set();
 	add(e, t, n, r) {
@@ -2895,21 +2896,21 @@ var zr = class {
 			starts: this.starts
 		};
 	}
-}, Br = 2;
-function Vr(e) {
-	return Fr.map((t) => {
-		let n = new zr();
+}, Vr = 2;
+function Hr(e) {
+	return Ir.map((t) => {
+		let n = new Br();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Br));
-			for (let r = 1; r <= s; r++) n.add(...Dr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Vr));
+			for (let r = 1; r <= s; r++) n.add(...Or(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function Hr(e, { middle: t, half: n }, r, i) {
+function Ur(e, { middle: t, half: n }, r, i) {
 	let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
-	return Fr.map((i) => {
-		let c = new zr();
+	return Ir.map((i) => {
+		let c = new Br();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -2946,11 +2947,11 @@ function Hr(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [Ur, Wr] = [7, 400];
-function Gr(e, t) {
-	return t <= Wr && (e !== "states" || t >= Ur);
+var [Wr, Gr] = [7, 400];
+function Kr(e, t) {
+	return t <= Gr && (e !== "states" || t >= Wr);
 }
-function Kr({ positions: e, starts: t }, n, r, i, a) {
+function qr({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -2958,7 +2959,7 @@ function Kr({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = Mr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = Nr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -2968,11 +2969,11 @@ function Kr({ positions: e, starts: t }, n, r, i, a) {
 	return o.join("");
 }
 // src/points/paint.ts
-function qr(e, t) {
+function Jr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function Jr(e) {
+function Yr(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2980,28 +2981,28 @@ function Jr(e) {
 		t & 255
 	];
 }
-function Yr(e) {
+function Xr(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var Xr = n(null), Zr = !1;
-async function Qr(e) {
-	if (!Zr) {
-		Zr = !0;
+var Zr = n(null), Qr = !1;
+async function $r(e) {
+	if (!Qr) {
+		Qr = !0;
 		try {
-			Xr.value = Lr(await e());
+			Zr.value = Rr(await e());
 		} catch {
-			Zr = !1;
+			Qr = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var $r = matchMedia("(prefers-color-scheme: dark)"), ei = n($r.matches ? "dark" : "light");
-$r.addEventListener("change", () => ei.value = $r.matches ? "dark" : "light");
+var ei = matchMedia("(prefers-color-scheme: dark)"), ti = n(ei.matches ? "dark" : "light");
+ei.addEventListener("change", () => ti.value = ei.matches ? "dark" : "light");
 // src/state/boxes.ts
-var ti = 1.5;
-function ni(e, t, n) {
+var ni = 1.5;
+function ri(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3009,10 +3010,35 @@ function ni(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? ri(n) : null;
+		return n.length ? oi(n) : null;
 	});
 }
-function ri(e) {
+function ii(e, t, n) {
+	let [r, i] = [e[0], -1];
+	for (let a of e) {
+		let e = ai(a.values, t, n);
+		e > i && ([r, i] = [a, e]);
+	}
+	return r;
+}
+function ai(e, t, n) {
+	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
+		0,
+		0,
+		0
+	];
+	for (let n = 0; n < t.length; n++) {
+		let [c, l] = [t[n], e[n]];
+		if (c < 0 || !Number.isFinite(l)) continue;
+		a++, r[c]++, i[c] += l;
+		let u = l - o;
+		o += u / a, s += u * (l - o);
+	}
+	let c = 0;
+	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
+	return c / s;
+}
+function oi(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3020,7 +3046,7 @@ function ri(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = ti * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = ni * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3029,12 +3055,12 @@ function ri(e) {
 	};
 }
 // src/views/boxes.tsx
-var ii = 2e5, ai = 40, oi = 24, [si, ci, li] = [
+var si = 2e5, ci = 40, li = 24, [ui, di, fi] = [
 	4,
 	26,
 	14
-], ui = 7, di = "\0probability";
-function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
+], pi = 7, mi = "\0probability";
+function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
 	let p = C(null), m = C(null), _ = o(480), v = o(-1);
 	e(() => {
 		let e = new ResizeObserver(([e]) => _.value = Math.max(240, Math.round(e.contentRect.width)));
@@ -3050,23 +3076,23 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 		values: S
 	}, [S]);
 	T && w.push([
-		di,
+		mi,
 		"probability (how sure)",
 		T
 	]);
-	let E = l ?? (b.length <= ii ? w[0]?.[0] : ""), A = w.find(([e]) => e === E), j = A?.[2], M = r(() => j !== void 0 && br(j.values), [j]), N = r(() => j ? ni((M ? Sr(j) : j).values, b, x.length) : [], [
+	let E = r(() => b.length <= si ? ii(n, b, x.length)?.name : void 0, [n, b]), k = l ?? E ?? "", A = w.find(([e]) => e === k), j = A?.[2], M = r(() => j !== void 0 && xr(j.values), [j]), N = r(() => j ? ri((M ? Cr(j) : j).values, b, x.length) : [], [
 		j,
 		M,
 		b
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), P = N.slice(0, ai), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), L = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, R = _.value, ne = P.map(({ group: e }) => d(e)), re = Math.min(.36 * R, 190, ui * Math.max(0, ...ne.map((e) => e.length)) + 20), z = Math.floor((re - 20) / ui), ie = si + oi * P.length + ci, [B, ae] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
-	B === ae && ([B, ae] = [B - .5, ae + .5]);
+	}] : []), P = N.slice(0, ci), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ie = P.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 190, pi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((R - 20) / pi), oe = ui + li * P.length + di, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	z === B && ([z, B] = [z - .5, B + .5]);
 	let V = (e) => {
-		let t = Math.max(Math.abs(B), Math.abs(ae)) || 1;
-		return re + (R - re - li) * (e / t - B / t) / (ae / t - B / t);
-	}, oe = Math.max(2, Math.floor((R - re) / 90)), H = P.length ? M ? ee(F(B), F(ae), oe).map(Math.log10) : O(B, ae, oe) : [], U = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", W = (e, t) => {
+		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
+		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t);
+	}, H = Math.max(2, Math.floor((L - R) / 90)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,
@@ -3074,27 +3100,24 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 			End: P.length - 1
 		}[e.key];
 		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
-		else if (e.key === "Enter" || e.key === " ") f(P[t].group, U(e));
+		else if (e.key === "Enter" || e.key === " ") f(P[t].group, W(e));
 		else return;
 		e.preventDefault();
-	}, G = v.value >= 0 && v.value < P.length ? v.value : 0;
+	}, K = v.value >= 0 && v.value < P.length ? v.value : 0;
 	return /* @__PURE__ */ a("section", {
 		class: "card",
-		style: {
-			gridColumn: "1 / -1",
-			minWidth: 0
-		},
+		style: { minWidth: 0 },
 		"aria-labelledby": `boxes${t}`,
 		children: [
 			/* @__PURE__ */ a("div", {
-				class: "head tight",
+				class: "head",
 				children: [/* @__PURE__ */ a("h2", {
 					id: `boxes${t}`,
 					children: "Box plots"
 				}), /* @__PURE__ */ a("div", {
 					class: "tools choices",
 					children: [/* @__PURE__ */ a("label", { children: ["Values", /* @__PURE__ */ a("select", {
-						value: A ? E : "",
+						value: A ? k : "",
 						onChange: (e) => u(e.currentTarget.value),
 						children: [/* @__PURE__ */ a("option", {
 							value: "",
@@ -3105,52 +3128,52 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						}, e))]
 					})] }), P.length > 0 && /* @__PURE__ */ a(D, {
 						name: `${j.name} by ${i.title}`,
-						make: () => k(m.current, R, ie, te())
+						make: () => O(m.current, L, oe, te())
 					})]
 				})]
 			}),
 			j && /* @__PURE__ */ a("p", {
 				class: "note",
-				children: v.value >= 0 && P[v.value] ? `${ne[v.value]}: ${L(P[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${M ? " The axis is logarithmic." : ""}`
+				children: v.value >= 0 && P[v.value] ? `${ie[v.value]}: ${re(P[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${M ? " The axis is logarithmic." : ""}`
 			}),
 			/* @__PURE__ */ a("div", {
 				ref: p,
 				children: P.length > 0 && /* @__PURE__ */ a("svg", {
 					ref: m,
 					class: "boxes",
-					width: R,
-					height: ie,
+					width: L,
+					height: oe,
 					role: "group",
 					"aria-label": `${j.name} by ${i.title}`,
 					onPointerLeave: () => v.value = -1,
 					style: { display: "block" },
 					children: [
-						H.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${V(e)} ${si}V${ie - ci + 4}`,
+						U.map((e) => /* @__PURE__ */ a("path", {
+							d: `M${V(e)} ${ui}V${oe - di + 4}`,
 							stroke: "var(--line)"
 						}, e)),
-						H.map((e) => /* @__PURE__ */ a("text", {
+						U.map((e) => /* @__PURE__ */ a("text", {
 							x: V(e),
-							y: ie - 6,
-							"text-anchor": V(e) > R - 30 ? "end" : "middle",
+							y: oe - 6,
+							"text-anchor": V(e) > L - 30 ? "end" : "middle",
 							children: I(e, 5)
 						}, e)),
 						P.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = ur(x[e], c), [o, s, l] = t.map(V), u = ne[r], d = si + oi * (r + .5);
+							let i = dr(x[e], c), [o, s, l] = t.map(V), u = ie[r], d = ui + li * (r + .5);
 							return /* @__PURE__ */ a("g", {
 								role: "button",
-								tabIndex: r === G ? 0 : -1,
-								"aria-label": `Box of ${u}: ${L(P[r].box)}`,
+								tabIndex: r === K ? 0 : -1,
+								"aria-label": `Box of ${u}: ${re(P[r].box)}`,
 								style: { cursor: "pointer" },
-								onClick: (t) => f(e, U(t)),
-								onKeyDown: (e) => W(e, r),
+								onClick: (t) => f(e, W(t)),
+								onKeyDown: (e) => G(e, r),
 								onFocus: () => v.value = r,
 								onPointerEnter: () => v.value = r,
 								children: [
 									/* @__PURE__ */ a("rect", {
-										width: R,
-										y: si + oi * r,
-										height: oi,
+										width: L,
+										y: ui + li * r,
+										height: li,
 										fill: r === v.value ? "var(--wash)" : "transparent",
 										"fill-opacity": +(r === v.value)
 									}),
@@ -3161,9 +3184,10 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 										fill: i
 									}),
 									/* @__PURE__ */ a("text", {
+										"aria-hidden": "true",
 										x: "18",
 										y: d + 4,
-										children: u.length > z ? `${u.slice(0, Math.max(1, z - 1))}…` : u
+										children: u.length > ae ? `${u.slice(0, Math.max(1, ae - 1))}…` : u
 									}),
 									/* @__PURE__ */ a("path", {
 										d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
@@ -3192,11 +3216,11 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					]
 				})
 			}),
-			N.length > ai && /* @__PURE__ */ a("p", {
+			N.length > ci && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The first ",
-					ai,
+					ci,
 					" of ",
 					g(N.length),
 					" are drawn; the table has all."
@@ -3230,10 +3254,10 @@ function fi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	});
 }
 // src/points/raster.ts
-var { fround: pi } = Math;
-function mi(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: gi } = Math;
+function _i(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(pi), u = pi(a.scale[0]), d = pi(a.scale[1]), f = pi(t / 2 + a.shift[0]), p = pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Yr(o), v = (o - 1) / 2;
+	let l = a.turn.map(gi), u = gi(a.scale[0]), d = gi(a.scale[1]), f = gi(t / 2 + a.shift[0]), p = gi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Xr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3251,7 +3275,7 @@ function mi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function hi(e) {
+function vi(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -3261,13 +3285,13 @@ function hi(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (mi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? qr(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (_i(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? Jr(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function gi(e, t, n, r, i) {
+function yi(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3275,21 +3299,21 @@ function gi(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function _i(e, t, n, r, i, a, o) {
+function bi(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return gi(e, t, n, r, (e, t, n) => {
+	return yi(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function vi(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = yi(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return gi(e, t, n, r, (e, t, n) => {
+function xi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Si(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return yi(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function yi(e, t, n) {
+function Si(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3306,8 +3330,8 @@ function yi(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var bi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", xi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Si = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Ci(e, t, n) {
+var Ci = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", wi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ti = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Ei(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3316,10 +3340,10 @@ function Ci(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Si.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ti.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, bi], [r.FRAGMENT_SHADER, xi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Ci], [r.FRAGMENT_SHADER, wi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3349,12 +3373,12 @@ function Ci(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = Jr(i ?? "#000000");
+			let [o, s, l] = Yr(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(Yr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(Xr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3363,8 +3387,8 @@ function Ci(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var wi = 25e4, Ti = 4e5, Ei = 12, Di = [58, 40], Oi = [44, 40], ki = 460;
-function Ai(t) {
+var Di = 25e4, Oi = 4e5, ki = 12, Ai = [58, 40], ji = [44, 40], Mi = 460;
+function Ni(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -3379,24 +3403,24 @@ function Ai(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? wi : Infinity;
-			f.current.draw(p.peek(), ji(n * y.current), r ? null : Zn[t], i);
+			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Di : Infinity;
+			f.current.draw(p.peek(), Pi(n * y.current), r ? null : Zn[t], i);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > wi, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Di, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < ki ? Oi : Di;
-		w(Nr(e, m.peek(), Mi(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Mi ? ji : Ai;
+		w(Pr(e, m.peek(), Fi(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Ci(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= hi(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = Ei(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= vi(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3429,8 +3453,8 @@ function Ai(t) {
 		t.shores
 	]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Pr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => Xi(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Fr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => $i(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3448,17 +3472,17 @@ function Ai(t) {
 			y: t[1],
 			hasMoved: !1
 		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, O = (e) => {
+	}, ne = (e) => {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Ti && j(t);
+			e.pointerType === "mouse" && n.count <= Oi && A(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Pr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Fr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3475,7 +3499,7 @@ function Ai(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Ar(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = jr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3484,28 +3508,28 @@ function Ai(t) {
 			}
 		}
 		E.current.set(e.pointerId, t);
-	}, k = (e) => {
+	}, O = (e) => {
 		if (!E.current.delete(e.pointerId)) return;
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(vi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(_i(n, r, p.peek(), m.peek(), i[0], i[1], Ei * y.current));
-	}, A = C(0), j = (e) => {
-		cancelAnimationFrame(A.current), A.current = requestAnimationFrame(() => {
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(xi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(bi(n, r, p.peek(), m.peek(), i[0], i[1], ki * y.current));
+	}, k = C(0), A = (e) => {
+		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = _i(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Ei * y.current);
+			let t = bi(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], ki * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
 				y: e[1] / y.current
 			};
 		});
-	}, M = (e) => {
+	}, j = (e) => {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Pr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, N = (e) => {
+		w(Fr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, M = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
 			ArrowLeft: [i, 0],
@@ -3519,17 +3543,17 @@ function Ai(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Ar(o, a[0] / i * .1, a[1] / i * .1),
+			turn: jr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(_i(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(bi(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
-	}, P = v.value && !_.value ? t.hint(v.value.point) : null, F = y.current, I = p.value;
+	}, N = v.value && !_.value ? t.hint(v.value.point) : null, P = y.current, F = p.value;
 	return /* @__PURE__ */ a("div", {
 		ref: d,
 		class: `cloud ${s}`,
@@ -3539,25 +3563,25 @@ function Ai(t) {
 		"aria-label": t.summary,
 		"data-renderer": g.value,
 		onPointerDown: te,
-		onPointerMove: O,
-		onPointerUp: k,
-		onPointerCancel: k,
+		onPointerMove: ne,
+		onPointerUp: O,
+		onPointerCancel: O,
 		onPointerLeave: () => v.value = null,
-		onWheel: M,
-		onKeyDown: N,
+		onWheel: j,
+		onKeyDown: M,
 		children: [
-			I && m.value.width > 0 && t.shores && /* @__PURE__ */ a(Ni, {
+			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(Ii, {
 				cloud: n,
 				shores: t.shores,
-				camera: I,
+				camera: F,
 				size: m.value,
-				ratio: F
+				ratio: P
 			}),
-			I && m.value.width > 0 && /* @__PURE__ */ a(Pi, {
+			F && m.value.width > 0 && /* @__PURE__ */ a(Li, {
 				cloud: n,
-				camera: I,
+				camera: F,
 				size: m.value,
-				ratio: F,
+				ratio: P,
 				names: u,
 				marks: t.marks,
 				picked: t.picked,
@@ -3568,32 +3592,32 @@ function Ai(t) {
 				outlines: t.outlines,
 				ground: t.ground
 			}),
-			P && v.value && /* @__PURE__ */ a("div", {
+			N && v.value && /* @__PURE__ */ a("div", {
 				class: "tip",
 				style: {
-					left: `${Math.min(v.value.x + 14, m.value.width / F - 230)}px`,
-					top: `${Math.min(v.value.y + 14, m.value.height / F - 90)}px`
+					left: `${Math.min(v.value.x + 14, m.value.width / P - 230)}px`,
+					top: `${Math.min(v.value.y + 14, m.value.height / P - 90)}px`
 				},
-				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: P.colour } }), P.title] }), /* @__PURE__ */ a("span", { children: P.text })]
+				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: N.colour } }), N.title] }), /* @__PURE__ */ a("span", { children: N.text })]
 			})
 		]
 	});
 }
-function ji(e) {
+function Pi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Mi(e) {
-	if (e.shape === "plane") return Or;
-	if (e.shape === "space") return Ar(Or, .6, .4);
+function Fi(e) {
+	if (e.shape === "plane") return kr;
+	if (e.shape === "space") return jr(kr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return jr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Mr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function Ni({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+function Ii({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
 		class: "lands",
@@ -3606,22 +3630,22 @@ function Ni({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 				cx: l / 2 + n.shift[0] / i,
 				cy: u / 2 + n.shift[1] / i,
 				r: c
-			}), t.map((e) => Gr(e.kind, s) && /* @__PURE__ */ a("path", {
+			}), t.map((e) => Kr(e.kind, s) && /* @__PURE__ */ a("path", {
 				class: e.kind,
-				d: Kr(e, n, r, i, o)
+				d: qr(e, n, r, i, o)
 			}, e.kind))]
 		})
 	});
 }
-function Pi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
+function Li({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
 	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
-		let [o, s, c] = Mr(t, n, e, r, a);
+		let [o, s, c] = Nr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => Ii(c.map((e) => ({
+	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => zi(c.map((e) => ({
 		mark: e,
 		at: _(e.x, e.y, e.z)
 	})), h, g, e.shape === "sphere"), [
@@ -3635,31 +3659,31 @@ function Pi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(Ki, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(Yi, {
 				ground: m,
-				plane: Li(e, t, n, i)
+				plane: Bi(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(Gi, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(Ji, {
 				outlines: p,
-				plane: Li(e, t, n, i),
+				plane: Bi(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Ui, {
-				plane: Li(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(Ki, {
+				plane: Bi(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(qi, {
+			e.shape === "space" && /* @__PURE__ */ a(Xi, {
 				cloud: e,
 				names: o,
 				pixel: _,
 				width: h,
 				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(Ji, {
+			e.shape === "sphere" && /* @__PURE__ */ a(Zi, {
 				camera: t,
 				size: n,
 				pixel: _
@@ -3668,9 +3692,9 @@ function Pi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -Fi(e),
+					x: -Ri(e),
 					y: "-10",
-					width: 2 * Fi(e),
+					width: 2 * Ri(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3693,18 +3717,18 @@ function Pi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function Fi(e) {
+function Ri(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function Ii(e, t, n, r) {
+function zi(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Fi(t) + Fi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Ri(t) + Ri(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Li({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function Bi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3712,8 +3736,8 @@ function Li({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Ri(e, t, n) {
-	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+function Vi(e, t, n) {
+	let r = ne(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
 		30,
@@ -3721,30 +3745,30 @@ function Ri(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function zi(e, t, n) {
-	let r = Ri(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Vi((i + t) * r, "N", "S")]);
+function Hi(e, t, n) {
+	let r = Vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Wi((i + t) * r, "N", "S")]);
 }
-function Bi(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Ri(e, t, n);
+function Ui(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Vi(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, Vi((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, Wi((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function Vi(e, t, n) {
+function Wi(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Hi(e, t, n) {
+function Gi(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function Ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Bi(c(0), c(f), m[0], s.breaks) : o[0] ? Hi(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? zi(l(p), l(0), m[1]) : o[1] ? Hi(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function Ki({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ui(c(0), c(f), m[0], s.breaks) : o[0] ? Gi(c(0), c(f), m[0]) : ne(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? Hi(l(p), l(0), m[1]) : o[1] ? Gi(l(p), l(0), m[1]) : ne(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3810,31 +3834,31 @@ function Ui({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function Wi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function qi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function Gi({ outlines: e, plane: t, theme: n }) {
+function Ji({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
 			stroke: Qn(e.group, n),
 			fill: Qn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: Wi(e, 1, t),
+				d: qi(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: Wi(e, 2, t),
+				d: qi(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function Ki({ ground: e, plane: { fromX: t, fromY: n } }) {
+function Yi({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3850,8 +3874,8 @@ function Ki({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function qi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = Tr(e), [c, l] = n(...o);
+function Xi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Er(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: s.map((e, o) => {
@@ -3870,7 +3894,7 @@ function qi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function Ji({ camera: e, size: t, pixel: n }) {
+function Zi({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3887,12 +3911,12 @@ function Ji({ camera: e, size: t, pixel: n }) {
 	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...Dr(i, a));
+			let [e, o, s] = n(...Or(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...Dr(e, t));
+		let [i, o, s] = n(...Or(e, t));
 		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
 			y: o - 3,
@@ -3912,14 +3936,14 @@ function Ji({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var Yi = 2e4;
-function Xi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, Zn[i]), p = E("g", {});
-	if (n.count <= Yi) {
-		let e = ji(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var Qi = 2e4;
+function $i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Zn[i]), p = E("g", {});
+	if (n.count <= Qi) {
+		let e = Pi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Mr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Nr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3949,7 +3973,7 @@ function Xi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 			width: String(l),
 			height: String(u)
 		});
-		e.append(k(h, l, u, Zn[i]).querySelector(".shores")), p.before(e);
+		e.append(O(h, l, u, Zn[i]).querySelector(".shores")), p.before(e);
 	}
 	let g = E("text", {
 		x: "10",
@@ -3961,7 +3985,7 @@ function Xi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Zi(e, t) {
+function ea(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3980,11 +4004,11 @@ function Zi(e, t) {
 		squares: i
 	};
 }
-function Qi(e, t, n) {
+function ta(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Zi(i.values, t), Zi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [ea(i.values, t), ea(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3995,7 +4019,7 @@ function Qi(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function $i(e, t, n) {
+function na(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4005,13 +4029,13 @@ function $i(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function ea(e) {
+function ra(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var ta = 60;
-function na({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ea(r.rows), ea(l)];
+var ia = 60;
+function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ra(r.rows), ra(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -4054,7 +4078,7 @@ function na({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Qi(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: ta(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -4070,7 +4094,7 @@ function na({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: $i(n, r.rows, l).slice(0, ta).map((e) => [
+				rows: na(n, r.rows, l).slice(0, ia).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4082,7 +4106,7 @@ function na({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var ra = {
+var oa = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4096,80 +4120,80 @@ var ra = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function ia({ name: e }) {
+function sa({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: ra[e] })
+		children: /* @__PURE__ */ a("path", { d: oa[e] })
 	});
 }
 // src/views/scene.tsx
-var aa = 40, oa = 16, sa = 6, ca = 200, la = "sure:";
-function ua(e, t) {
+var ca = 40, la = 16, ua = 6, da = 200, fa = "sure:";
+function pa(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = ei.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = ua(b, /^(lon|lng|long|longitude)$/i), S = ua(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, te = _.map((e) => [e.key, e.title]);
+function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = ti.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = pa(b, /^(lon|lng|long|longitude)$/i), S = pa(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, te = _.map((e) => [e.key, e.title]);
 	x && S && te.push(["sphere", "sphere"]), E.length >= 2 && te.push(["flat", "columns"]);
-	let O = te.find(([e]) => e === n.view)?.[0] ?? te[0]?.[0] ?? "flat", k = _.find((e) => e.key === O), A = O === "sphere", j = k?.x ?? ee(n.x, x ?? E[0]), M = k?.y ?? ee(n.y, S ?? E[1] ?? E[0]), N = k ? k.z : n.z ? b.find((e) => e.name === n.z) : void 0, P = n.colour ?? h[0]?.key ?? t.colour ?? "", F = k ? k.isEqual : j === x && M === S || t.isEqual, I = n.edge !== "no" && !k?.degrees, L = [
-		j,
-		M,
-		...N ? [N] : []
-	], R = r(() => L.map((e) => !k && !A && !F && br(e.values)), [
-		j,
-		M,
-		N,
+	let ne = te.find(([e]) => e === n.view)?.[0] ?? te[0]?.[0] ?? "flat", O = _.find((e) => e.key === ne), k = ne === "sphere", A = O?.x ?? ee(n.x, x ?? E[0]), j = O?.y ?? ee(n.y, S ?? E[1] ?? E[0]), M = O ? O.z : n.z ? b.find((e) => e.name === n.z) : void 0, N = n.colour ?? h[0]?.key ?? t.colour ?? "", P = O ? O.isEqual : A === x && j === S || t.isEqual, F = n.edge !== "no" && !O?.degrees, I = [
 		A,
-		F
-	]), ne = n.log === "no" ? L.map(() => !1) : R, re = n.log !== "no" && R.includes(!0), z = r(() => A ? Er(x.values, S.values) : Cr(L.map((e, t) => ne[t] ? Sr(e) : e), {
-		isEqual: F,
-		stretch: k?.stretch,
-		isEdged: I
+		j,
+		...M ? [M] : []
+	], re = r(() => I.map((e) => !O && !k && !P && xr(e.values)), [
+		A,
+		j,
+		M,
+		k,
+		P
+	]), L = n.log === "no" ? I.map(() => !1) : re, ie = n.log !== "no" && re.includes(!0), R = r(() => k ? Dr(x.values, S.values) : wr(I.map((e, t) => L[t] ? Cr(e) : e), {
+		isEqual: P,
+		stretch: O?.stretch,
+		isEdged: F
 	}), [
+		k,
 		A,
 		j,
 		M,
-		N,
+		P,
 		F,
-		I,
-		re
-	]), ie = k ? k.degrees : !A && j === x && M === S && !N ? { breaks: [] } : void 0, B = A || ie !== void 0;
+		ie
+	]), ae = O ? O.degrees : !k && A === x && j === S && !M ? { breaks: [] } : void 0, oe = k || ae !== void 0;
 	e(() => {
-		B && t.coast && Qr(t.coast);
-	}, [B]);
-	let ae = r(() => {
-		if (!B || !Xr.value) return null;
-		if (A) return Vr(Xr.value);
-		let [e, t] = [j, M].map((e) => mr(e.values)), n = ie.breaks;
+		oe && t.coast && $r(t.coast);
+	}, [oe]);
+	let z = r(() => {
+		if (!oe || !Zr.value) return null;
+		if (k) return Hr(Zr.value);
+		let [e, t] = [A, j].map((e) => hr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		return Rr([e[0], r], t) ? Hr(Xr.value, z, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+		return zr([e[0], r], t) ? Ur(Zr.value, R, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
 	}, [
-		Xr.value,
-		z,
-		B
-	]), V = o(null), oe = o(null), H = P.startsWith(la), U = h.find((e) => e.key === (H ? P.slice(5) : P));
+		Zr.value,
+		R,
+		oe
+	]), B = o(null), V = o(null), H = N.startsWith(fa), U = h.find((e) => e.key === (H ? N.slice(5) : N));
 	e(() => {
 		let e = new AbortController();
-		return oe.value = null, (async () => {
+		return V.value = null, (async () => {
 			try {
 				if (U) {
 					let t = await U.load(e.signal);
-					e.signal.aborted || (V.value = t);
+					e.signal.aborted || (B.value = t);
 				} else {
-					let e = P.startsWith("column:") ? p.columns.find((e) => e.name === P.slice(7)) : void 0;
-					V.value = e ? lr(e) : null;
+					let e = N.startsWith("column:") ? p.columns.find((e) => e.name === N.slice(7)) : void 0;
+					B.value = e ? ur(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([oe.value, V.value] = [t, null]);
+				e.signal.aborted || ([V.value, B.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [U?.key ?? P, U?.version]);
-	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), se = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), J = o(null), de = V.value, Y = r(() => {
-		let e = de && H ? sr(de) : de;
+	}, [U?.key ?? N, U?.version]);
+	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), se = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), J = o(null), de = B.value, Y = r(() => {
+		let e = de && H ? cr(de) : de;
 		return e && ue.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
@@ -4185,18 +4209,18 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 	e(() => {
 		K.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
 	}, [de?.title]);
-	let fe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), pe = r(() => ma(z, p.rows, Y, W.value, K.value, u), [
-		z,
+	let fe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), pe = r(() => _a(R, p.rows, Y, W.value, K.value, u), [
+		R,
 		Y,
 		W.value,
 		K.value,
 		u
-	]), me = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), he = r(() => ha(z, Y, K.value, u), [
-		z,
+	]), me = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), he = r(() => va(R, Y, K.value, u), [
+		R,
 		Y,
 		K.value,
 		u
-	]), ge = r(() => q.value < 0 ? -1 : z.rowOf.indexOf(q.value), [z, q.value]), _e = (e, t, n) => {
+	]), ge = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), _e = (e, t, n) => {
 		let r = t === "replace" || !W.value ? new Uint8Array(p.rows) : W.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
@@ -4219,7 +4243,7 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
 	}, be = function* (e) {
 		for (let t = 0; t < p.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, xe = (e, t) => _e(be(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Se = (e, t) => _e(cr(Y, e), t, `probability below ${e}`), Ce = () => {
+	}, xe = (e, t) => _e(be(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Se = (e, t) => _e(lr(Y, e), t, `probability below ${e}`), Ce = () => {
 		if (!W.value || !Y) return;
 		let e = new Set(K.value);
 		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
@@ -4241,12 +4265,13 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		let e = Y.groups.findIndex((e) => e.number === Te.group);
 		e >= 0 && _e(be(e), "replace", `cluster ${Y.groups[e].name}`);
 	}, [Te]);
-	let Ee = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), De = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Oe = p.columns.find((e) => e.name === t.id), ke = (e) => t.titleOf ? t.titleOf(e) : Oe ? String(Oe.kind === "text" ? Oe.values[e] : y(Oe.values[e], 12)) : `row ${g(e + 1)}`, Ae = (e) => {
+	let Ee = r(() => E, [p]), De = Y !== null && Y.groups.length > 0 && Ee.length > 0, Oe = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), ke = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = p.columns.find((e) => e.name === t.id), je = (e) => t.titleOf ? t.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
 		let t = Y?.groups[Y.groupOf[e]];
 		return t ? t.name : "";
-	}, je = `${d}: ${k ? k.title : A ? "positions on the sphere" : `${j.name} and ${M.name}${N ? ` and ${N.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(p.rows)} rows`, Me = `${je}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ne = `${d}: ${O ? O.title : k ? "positions on the sphere" : `${A.name} and ${j.name}${M ? ` and ${M.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(p.rows)} rows`, Pe = `${Ne}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
+		style: { gridTemplateRows: De ? "auto 1fr" : void 0 },
 		onKeyDown: we,
 		children: [
 			/* @__PURE__ */ a("section", {
@@ -4255,16 +4280,16 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(pa, {
+						children: [c, /* @__PURE__ */ a(ga, {
 							columns: p,
 							numbers: b,
-							x: j.name,
-							y: M.name,
-							z: N?.name ?? "",
-							view: O,
+							x: A.name,
+							y: j.name,
+							z: M?.name ?? "",
+							view: ne,
 							views: te,
 							sources: h,
-							colourKey: P,
+							colourKey: N,
 							settle: i
 						})]
 					}),
@@ -4272,37 +4297,37 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						class: "framed",
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(Ai, {
-								cloud: z,
+							children: /* @__PURE__ */ a(Ni, {
+								cloud: R,
 								paint: pe,
 								theme: u,
 								tool: se.value,
-								isEqual: F || k?.stretch !== void 0,
-								pointWidth: Ee,
-								degrees: k?.degrees,
-								shores: ae,
-								ground: k?.ground,
-								outlines: Y && k?.outlines && k.outlines.filter(({ group: e }) => !K.value.has(e)),
+								isEqual: P || O?.stretch !== void 0,
+								pointWidth: Oe,
+								degrees: O?.degrees,
+								shores: z,
+								ground: O?.ground,
+								outlines: Y && O?.outlines && O.outlines.filter(({ group: e }) => !K.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => L[e] ? `${L[e].name}${ne[e] ? " (log)" : ""}` : ""),
-								logs: ne,
-								summary: Me,
-								caption: je,
+								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
+								logs: L,
+								summary: Pe,
+								caption: Ne,
 								marks: he,
 								picked: ge,
 								forced: n.renderer,
 								handle: le,
-								onSelect: (e, t, n) => _e(fa(e, (e) => z.rowOf[e]), t, n),
-								onPick: (e) => q.value = e < 0 ? -1 : z.rowOf[e],
+								onSelect: (e, t, n) => _e(ha(e, (e) => R.rowOf[e]), t, n),
+								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
-									let t = z.rowOf[e], n = Y?.groups.length ? Ae(t) : "";
+									let t = R.rowOf[e], n = Y?.groups.length ? Me(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${ke(t)}` : ke(t),
-										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${De(t)}`,
-										colour: dr(Y, t, u)
+										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
+										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${ke(t)}`,
+										colour: fr(Y, t, u)
 									};
 								}
 							})
@@ -4333,28 +4358,28 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => se.value = e,
-									children: /* @__PURE__ */ a(ia, { name: t })
+									children: /* @__PURE__ */ a(sa, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => le.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(ia, { name: "plus" })
+									children: /* @__PURE__ */ a(sa, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => le.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(ia, { name: "minus" })
+									children: /* @__PURE__ */ a(sa, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => le.current?.fit(),
-									children: /* @__PURE__ */ a(ia, { name: "fit" })
+									children: /* @__PURE__ */ a(sa, { name: "fit" })
 								})
 							]
 						})]
@@ -4367,68 +4392,76 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: Ee,
+								value: Oe,
 								onInput: (e) => ce.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
 								name: d,
 								make: () => le.current.svg(),
-								fail: (e) => oe.value = e
+								fail: (e) => V.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: se.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: se.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					z.missing > 0 && /* @__PURE__ */ a("p", {
+					R.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [g(z.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [
+							g(R.missing),
+							" ",
+							R.missing === 1 ? "row has" : "rows have",
+							" a missing value in these columns and ",
+							R.missing === 1 ? "is" : "are",
+							" not drawn."
+						]
 					}),
-					(z.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+					(R.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
 							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					R.includes(!0) && /* @__PURE__ */ a("p", {
+					re.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [re ? `${L.filter((e, t) => ne[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ie ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => i({ log: re ? "no" : null }),
-							children: re ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => i({ log: ie ? "no" : null }),
+							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					k?.note && /* @__PURE__ */ a("p", {
+					O?.note && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: k.note
+						children: O.note
 					}),
-					/* @__PURE__ */ a(f, { error: oe.value })
+					/* @__PURE__ */ a(f, { error: V.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
+				style: { gridRow: De ? "span 2" : void 0 },
 				children: [
-					q.value >= 0 && /* @__PURE__ */ a(wa, {
+					q.value >= 0 && /* @__PURE__ */ a(Da, {
 						suffix: v,
 						columns: p,
 						row: q.value,
-						title: ke(q.value),
-						cluster: Y?.groups.length ? `${s(Y.title)}: ${Ae(q.value)}` : "",
+						title: je(q.value),
+						cluster: Y?.groups.length ? `${s(Y.title)}: ${Me(q.value)}` : "",
 						probability: Y?.probability?.[q.value] ?? null,
 						close: () => q.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ a(Sa, {
+					Y?.isSure && /* @__PURE__ */ a(Ta, {
 						suffix: v,
 						grouping: Y,
 						theme: u,
 						choose: Se
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ a(va, {
+					Y && Y.groups.length > 0 && /* @__PURE__ */ a(xa, {
 						suffix: v,
 						grouping: Y,
 						rows: p.rows,
@@ -4439,20 +4472,20 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						rename: (e, t) => ue.value = new Map(ue.value).set(e, t),
 						choose: xe
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Sa, {
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ta, {
 						suffix: v,
 						grouping: Y,
 						theme: u,
 						choose: Se
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(ba, {
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ca, {
 						suffix: v,
 						outliers: Y.outliers,
-						titleOf: ke,
+						titleOf: je,
 						pick: (e) => q.value = e,
 						choose: () => _e(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ca, {
+					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ea, {
 						title: Y.title,
 						...Y.scale,
 						theme: u
@@ -4473,18 +4506,18 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			Y && Y.groups.length > 0 && E.length > 0 && /* @__PURE__ */ a(fi, {
+			De && /* @__PURE__ */ a(hi, {
 				suffix: v,
-				columns: E,
+				columns: Ee,
 				grouping: Y,
 				hidden: K.value,
 				theme: u,
 				column: n.box,
 				settle: (e) => i({ box: e }),
-				nameOf: (e) => ga(Y.groups[e], U !== void 0),
+				nameOf: (e) => ya(Y.groups[e], U !== void 0),
 				choose: xe
 			}),
-			J.value && /* @__PURE__ */ a(na, {
+			J.value && /* @__PURE__ */ a(aa, {
 				suffix: v,
 				columns: p,
 				grouping: Y,
@@ -4493,13 +4526,13 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				recipe: G.value.join(", "),
 				close: () => J.value = null
 			}),
-			W.value && /* @__PURE__ */ a(Ta, {
+			W.value && /* @__PURE__ */ a(Oa, {
 				keep: () => J.value = {
 					rows: W.value,
 					recipe: G.value.join(", ")
 				},
 				source: t,
-				titleOf: ke,
+				titleOf: je,
 				columns: p,
 				chosen: W.value,
 				total: me,
@@ -4513,10 +4546,10 @@ function da({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 		]
 	});
 }
-function* fa(e, t) {
+function* ha(e, t) {
 	for (let n of e) yield t(n);
 }
-function pa({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4541,8 +4574,8 @@ function pa({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && /* @__PURE__ */ a("option", {
-					value: la + e.key,
-					children: ["how sure: ", e.title]
+					value: fa + e.key,
+					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ a("option", {
 					value: `column:${e.name}`,
@@ -4565,11 +4598,11 @@ function pa({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function ma(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => qr(ur(e, a), 255)) ?? [], c = qr(dr(n && !n.scale ? {
+function _a(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Jr(dr(e, a), 255)) ?? [], c = Jr(fr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => qr(er(t / 255, a), 255)), u = qr(er(NaN, a), 255), d = qr(Xn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Jr(er(t / 255, a), 255)), u = Jr(er(NaN, a), 255), d = Jr(Xn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4584,7 +4617,7 @@ function ma(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function ha(e, t, n, r) {
+function va(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4603,23 +4636,23 @@ function ha(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= oa ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: t.place === void 0 ? ur(t, r) : "var(--soft)",
+			text: t.name.length <= la ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? dr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function ga({ number: e, name: t }, n) {
+function ya({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function _a({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > sa ? `${n.slice(0, sa).join("+")} and ${g(n.length - sa)} more` : t;
+function ba({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
 	return [...e === void 0 ? [] : [`probability ${y(e, 3)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
 }
-function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, aa), v = (e) => {
+function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4645,7 +4678,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > aa && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > ca && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4657,7 +4690,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 			/* @__PURE__ */ a("ul", {
 				class: "groups",
 				children: _.map((e) => {
-					let o = t.groups[e], d = ga(o, s), p = _a(o);
+					let o = t.groups[e], d = ya(o, s), p = ba(o);
 					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4686,7 +4719,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: ur(o, r) }
+										style: { background: dr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4710,7 +4743,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(ia, { name: "pen" })
+								children: /* @__PURE__ */ a(sa, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4719,7 +4752,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(ia, { name: "only" })
+								children: /* @__PURE__ */ a(sa, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4728,7 +4761,7 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(ia, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(sa, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4742,8 +4775,8 @@ function va({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var ya = 12;
-function ba({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Sa = 12;
+function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4768,7 +4801,7 @@ function ba({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, ya).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Sa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4787,11 +4820,11 @@ function ba({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > ya && /* @__PURE__ */ a("p", {
+			t.length > Sa && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					ya,
+					Sa,
 					" of ",
 					g(t.length),
 					"."
@@ -4800,11 +4833,11 @@ function ba({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var xa = .8;
-function Sa({ suffix: e, grouping: n, theme: i, choose: s }) {
-	let c = o(xa), l = r(() => {
+var wa = .8;
+function Ta({ suffix: e, grouping: n, theme: i, choose: s }) {
+	let c = o(wa), l = r(() => {
 		let e = 0;
-		for (let t of cr(n, c.value)) e++;
+		for (let t of lr(n, c.value)) e++;
 		return e;
 	}, [n, c.value]), u = n.scale?.gaps ?? 0;
 	return /* @__PURE__ */ a("section", {
@@ -4823,7 +4856,7 @@ function Sa({ suffix: e, grouping: n, theme: i, choose: s }) {
 				}),
 				/* @__PURE__ */ a("p", {
 					class: "ends",
-					children: [/* @__PURE__ */ a("span", { children: "0 unsure" }), /* @__PURE__ */ a("span", { children: "1 sure" })]
+					children: [/* @__PURE__ */ a("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ a("span", { children: "1, sure" })]
 				}),
 				u > 0 && /* @__PURE__ */ a("p", {
 					class: "note",
@@ -4871,7 +4904,7 @@ function Sa({ suffix: e, grouping: n, theme: i, choose: s }) {
 		]
 	});
 }
-function Ca({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function Ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4904,7 +4937,7 @@ function Ca({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function wa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Da({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4920,7 +4953,7 @@ function wa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(ia, { name: "close" })
+					children: /* @__PURE__ */ a(sa, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4934,27 +4967,27 @@ function wa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Ta({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Oa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < ca; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < da; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
 		...D ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], te = new Set(i.columns.map((e) => e.name)), O = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], k = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], te = new Set(i.columns.map((e) => e.name)), ne = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], O = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], A = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...O] : O)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...k(t)] : k(t)));
+	] : []], k = () => {
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...ne] : ne)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...O(t)] : O(t)));
 		return new Blob(r, { type: "text/csv" });
-	}, j = async () => {
+	}, A = async () => {
 		T.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), A(), s);
+			let e = await t.save(w.value.trim(), k(), s);
 			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
@@ -4980,7 +5013,7 @@ function Ta({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 						/* @__PURE__ */ a("button", {
 							type: "button",
 							class: "first",
-							onClick: () => x(`${b}-selection.csv`, A()),
+							onClick: () => x(`${b}-selection.csv`, k()),
 							children: "Export CSV"
 						}),
 						t.save && /* @__PURE__ */ a("button", {
@@ -5009,7 +5042,7 @@ function Ta({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			w.value !== null && /* @__PURE__ */ a("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), j();
+					e.preventDefault(), A();
 				},
 				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
 					value: w.value,
@@ -5024,8 +5057,8 @@ function Ta({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			/* @__PURE__ */ a(f, { error: C.value }),
 			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...O],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...k(e)]),
+				names: ["row", ...ne],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...O(e)]),
 				on: E.indexOf(y),
 				pick: (e) => _(E[e])
 			}),
@@ -5043,13 +5076,13 @@ function Ta({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function Ea() {
+async function ka() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var Da = 6e8;
-function Oa() {
+var Aa = 6e8;
+function ja() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -5074,7 +5107,7 @@ function Oa() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(ka, {
+	return i ? /* @__PURE__ */ a(Ma, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5090,15 +5123,15 @@ function Oa() {
 		})]
 	});
 }
-function ka({ path: t, name: n, dataset: r, choice: i }) {
+function Ma({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > Da) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Da / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > Aa) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Aa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 		else return Gn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(ja, {
+	}, []), s.value ? /* @__PURE__ */ a(Pa, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -5130,7 +5163,7 @@ function ka({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function Aa(e, t, n, r) {
+function Na(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
@@ -5156,7 +5189,7 @@ function Aa(e, t, n, r) {
 	}
 	return a.reverse();
 }
-function ja({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function Pa({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -5175,16 +5208,16 @@ function ja({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 				data: t
 			}),
 			isEqual: /\/(positions|places)$/.test(t),
-			coast: Ea,
+			coast: ka,
 			save: d
 		}), [i]),
-		sources: Aa(e, s, t, i.rows)
+		sources: Na(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(da, {
+	return /* @__PURE__ */ a(ma, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { Oa as default };
+export { ja as default };

@@ -40,7 +40,7 @@
 	}
 	function w(t) {
 		var n, r = t.__v, i = r.__e, a = [], o = [], s = t.__P;
-		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), te(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, F(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
+		s && ((n = _({ constructor: d }, r)).__v = r.__v + 1, e.vnode && e.vnode(n), N(s, n, r, t.__n, s.namespaceURI, 32 & r.__u ? [i] : null, a, i || C(r), 32 & r.__u, o), n.__v = r.__v, n.__.__k[n.__i] = n, F(a, n, o), r.__ = r.__e = null, n.__e != i && T(n));
 	}
 	function T(e) {
 		if ((e = e.__) && e.__c && !e.props.__P) return e.__e = null, e.__k.some(function(t) {
@@ -59,12 +59,12 @@
 	}
 	function ee(e, t, n, r, i, a, o, s, c, l, u) {
 		var d, m, h, g, _, v, y = r.__k || p, b = t.length;
-		for (c = O(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = te(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = k(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
+		for (c = te(n, t, y, c, b), d = 0; d < b; d++) (h = n.__k[d]) != null && (m = ~h.__i && y[h.__i] || f, h.__i = d, v = N(e, h, m, i, a, o, s, c, l, u), g = h.__e, (m.ref != h.ref || 8 & m.__u) && (m.ref && L(m.ref, null, h, m), h.ref && u.push(h.ref, h.__c || g, h)), _ ||= g, 4 & h.__u ? (c = O(h, c, e, !m.__v), m.__e && (m.__e = null)) : typeof h.type == "function" && v !== void 0 ? c = v : g && (c = g.nextSibling), h.__u &= -21);
 		return n.__e = _, c;
 	}
-	function O(e, t, n, r, i) {
+	function te(e, t, n, r, i) {
 		var a, o, s, c, l, u, f, p, m, g = n.length, _ = g, v = 0, y = 0, S = e.__k = Array(i);
-		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = A(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
+		for (a = 0; a < i; a++) (o = t[a]) != null && typeof o != "boolean" && typeof o != "function" ? (typeof o != "object" || o.constructor === String ? o = S[a] = b(null, o) : h(o) ? o = S[a] = b(x, { children: o }) : o.constructor === d && o.__b ? o = S[a] = b(o.type, o.props, o.key, o.ref, o.__v) : S[a] = o, c = a + v, o.__ = e, o.__b = e.__b + 1, s = null, ~(l = o.__i = k(o, n, c, _)) && (_--, (s = n[l]) && (s.__u |= 2)), s && s.__v ? (o.__u |= 16, l == c - 1 ? v-- : l == c + 1 ? v++ : l != c && (l > c ? v-- : v++, y = 1)) : (~l || (i > g ? v-- : i < g && v++), typeof o.type != "function" && (o.__u |= 4))) : S[a] = null;
 		if (y) {
 			for (u = [], f = [], a = 0; a < i; a++) if ((o = S[a]) && 16 & o.__u) {
 				for (v = 0, p = u.length; v < p;) u[m = v + p >> 1] < o.__i ? v = m + 1 : p = m;
@@ -75,18 +75,18 @@
 		if (_) for (a = 0; a < g; a++) !(s = n[a]) || 2 & s.__u || (s.__e == r && (r = C(s)), R(s, s));
 		return r;
 	}
-	function k(e, t, n, r) {
+	function O(e, t, n, r) {
 		var i, a, o, s;
 		if (typeof e.type == "function") {
 			if (e.props.__P) return t;
-			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = k(i[a], t, n, !1));
+			if (i = e.__k) for (a = 0; a < i.length; a++) i[a] && (i[a].__ = e, t = O(i[a], t, n, !1));
 			return t;
 		}
 		for (t && !t.parentNode && (t = C(e)) && !t.parentNode && (t = null), o = e.__e, s = t; s && s.nodeType == 8;) s = s.nextSibling;
 		for (o != s && (!r && n.moveBefore && o.parentNode ? n.moveBefore(o, t) : n.insertBefore(o, t || null)), t = o; (t &&= t.nextSibling) && t.nodeType == 8 && !t.data.startsWith("$s"););
 		return t;
 	}
-	function A(e, t, n, r) {
+	function k(e, t, n, r) {
 		var i, a = e.key, o = e.type, s = t[n], c = s && !(2 & s.__u);
 		if (s === null && a == null || c && a == s.key && o == s.type) return n;
 		if (r > +!!c) {
@@ -95,18 +95,18 @@
 		}
 		return -1;
 	}
-	function j(e, t, n) {
+	function A(e, t, n) {
 		n ??= "", t[0] == "-" ? e.setProperty(t, n) : e[t] = n;
 	}
-	function M(e, t, n, r, i) {
+	function j(e, t, n, r, i) {
 		var a, o;
 		if (t == "style") {
 			if (typeof n == "string") e.style.cssText = n;
 			else {
-				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || j(e.style, t);
-				if (n) for (t in n) r && n[t] == r[t] || j(e.style, t, n[t]);
+				if (typeof r == "string" && (e.style.cssText = r = ""), r) for (t in r) n && t in n || A(e.style, t);
+				if (n) for (t in n) r && n[t] == r[t] || A(e.style, t, n[t]);
 			}
-		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = N(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
+		} else if (t[0] == "o" && t[1] == "n") typeof n != "function" && (n = null), typeof r != "function" && (r = null), (e.__e ||= {})[t] = n, n && r || (o = u[t] || (u[t] = M(t)), (e.__a ||= {})[t] = l, a = t != (t = t.replace(c, "$1")), (t = t.slice(2))[0] < "a" && (t = t.toLowerCase()), n ? e.addEventListener(t, o, a) : e.removeEventListener(t, o, a));
 		else {
 			if (i == "http://www.w3.org/2000/svg") t = t.replace(/xlink(H|:h)/, "h").replace(/sName$/, "s");
 			else if (t != "width" && t != "height" && t != "href" && t != "list" && t != "form" && t != "tabIndex" && t != "download" && t != "rowSpan" && t != "colSpan" && t != "role" && t != "popover" && t in e) try {
@@ -117,7 +117,7 @@
 			n == null || !1 === n && t[4] != "-" ? e.removeAttribute(t) : e.setAttribute(t, t == "popover" && n == 1 ? "" : n);
 		}
 	}
-	function N(t) {
+	function M(t) {
 		return function(n) {
 			var r = this.__e;
 			if (r) {
@@ -127,50 +127,50 @@
 			}
 		};
 	}
-	function te(t, n, r, i, a, o, s, c, l, u) {
-		var f, m, g, y, b, w, T, E, D, O, k, A, j, M, N, te, F, L, z = n.type;
+	function N(t, n, r, i, a, o, s, c, l, u) {
+		var f, m, g, y, b, w, T, E, D, te, O, k, A, j, M, N, F, L, z = n.type;
 		if (n.constructor !== d) return null;
 		128 & r.__u && (l = 32 & r.__u, f = r.__c.__z) && (n.__u |= l, m = o = [], f.nodeType == 8 ? c = P(f, o) : o.push(f), c = o[0] || c), (f = e.__b) && f(n);
 		n: if (typeof z == "function") {
 			g = s.length;
 			try {
-				if (E = n.props, D = (f = z.prototype) && f.render, O = (f = z.contextType) && i[f.__c], k = f ? O ? O.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new z(E, k) : (n.__c = y = new S(E, k), y.constructor = z, y.render = re), O && O.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), z.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, z.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
-					if (E !== b && D && !z.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, k), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, k)) {
+				if (E = n.props, D = (f = z.prototype) && f.render, te = (f = z.contextType) && i[f.__c], O = f ? te ? te.props.value : f.__ : i, (y = r.__c) ? (n.__c = y, 2 & y.__g && (y.__g |= 1)) : (D ? n.__c = y = new z(E, O) : (n.__c = y = new S(E, O), y.constructor = z, y.render = re), te && te.sub(y), y.state || (y.state = {}), y.__n = i, y.__g |= 8, y.__h = [], y.__k = []), D && (y.__s || (y.__s = y.state), z.getDerivedStateFromProps && (y.__s == y.state && (y.__s = _({}, y.__s)), _(y.__s, z.getDerivedStateFromProps(E, y.__s)))), b = y.props, w = y.state, y.__v = n, r.__c) {
+					if (E !== b && D && !z.getDerivedStateFromProps && y.componentWillReceiveProps && y.componentWillReceiveProps(E, O), n.__v == r.__v && !(8 & y.__g) || !(4 & y.__g) && y.shouldComponentUpdate && !1 === y.shouldComponentUpdate(E, y.__s, O)) {
 						n.__v != r.__v && (y.props = E, y.state = y.__s, y.__g &= -9), n.__e = r.__e, n.__k = r.__k, n.__k.some(function(e) {
 							e && (e.__ = n);
 						}), p.push.apply(y.__h, y.__k), y.__k = [], y.__h.length && s.push(y), c = C(r);
 						break n;
 					}
-					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, k), D && y.componentDidUpdate && y.__h.push(function() {
+					y.componentWillUpdate && y.componentWillUpdate(E, y.__s, O), D && y.componentDidUpdate && y.__h.push(function() {
 						y.componentDidUpdate(b, w, T);
 					});
 				} else D && !z.getDerivedStateFromProps && y.componentWillMount && y.componentWillMount(), D && y.componentDidMount && y.__h.push(y.componentDidMount);
-				y.context = k, y.props = E, y.__P = t, y.__g &= -5, A = e.__r, j = D ? 25 : 0;
+				y.context = O, y.props = E, y.__P = t, y.__g &= -5, k = e.__r, A = D ? 25 : 0;
 				do
-					y.__g &= -9, A && A(n), f = y.render(y.props, y.state = y.__s, y.context);
-				while (8 & y.__g && ++j < 25);
-				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), M = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
+					y.__g &= -9, k && k(n), f = y.render(y.props, y.state = y.__s, y.context);
+				while (8 & y.__g && ++A < 25);
+				D && (p.push.apply(y.__h, y.__k), y.__k = []), y.state = y.__s, y.getChildContext && (i = _({}, i, y.getChildContext())), D && r.__c && y.getSnapshotBeforeUpdate && (T = y.getSnapshotBeforeUpdate(b, w)), j = f && f.type === x && f.key == null ? f.props.children : f, E.__P && (f = c, a = (t = E.__P).namespaceURI, l = o = null, r.props && r.props.__P != t && (r.__k.some(function(e) {
 					e && R(e, e);
-				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(M) ? M : [M], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
+				}), r.__k = null), c = r.__k ? C(r, 0) : null), c = ee(t, h(j) ? j : [j], n, r, i, a, o, s, c, l, u), E.__P && (n.__e = null, c = f), n.__u &= -161, m && m.some(v), y.__h.length && s.push(y), 1 & y.__g && (y.__g &= -4);
 			} catch (t) {
 				if (s.length = g, n.__v = null, l || o) {
 					if (t && t.then) {
 						if (n.__u |= 128 | l, o) {
 							for (~(F = o.indexOf(c || void 0)) || (F = o.length); (L = o[F - 1]) && L.nodeType == 8;) F--;
 							for (; F < o.length; F++) if (L = o[F]) {
-								if (o[F] = null, N) {
-									if (L == te) break;
+								if (o[F] = null, M) {
+									if (L == N) break;
 								} else {
 									if (L.nodeType != 8) break;
-									L.data.startsWith("$s") && (te = P(N = L));
+									L.data.startsWith("$s") && (N = P(M = L));
 								}
 							}
 						}
-						if (!N) {
+						if (!M) {
 							for (; c && c.nodeType == 8 && c.nextSibling;) c = c.nextSibling;
-							N = c;
+							M = c;
 						}
-						(f = P(N = n.__c.__z || (n.__c.__z = N))) ? (n.__e = N, c = f) : n.__e = c, c &&= c.nextSibling;
+						(f = P(M = n.__c.__z || (n.__c.__z = M))) ? (n.__e = M, c = f) : n.__e = c, c &&= c.nextSibling;
 					} else o && o.some(v);
 				} else n.__e = r.__e;
 				n.__k ||= r.__k || [], t && t.then || ne(n), e.__e(t, n, r);
@@ -216,9 +216,9 @@
 		}
 		if (D) {
 			if (u = D == "template" && t.content || t, o = D == "textarea" && E.defaultValue != null ? null : o && g.call(u.childNodes), !c && o) for (T = {}, d = 0; d < t.attributes.length; d++) T[(b = t.attributes[d]).name] = b.value;
-			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || M(t, d, null, b, a);
-			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || M(t, d, b, T[d], a);
-			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || M(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && M(t, d, S, T[d], a));
+			for (d in T) b = T[d], d == "dangerouslySetInnerHTML" ? _ = b : d == "children" || d in E || d == "value" && "defaultValue" in E || d == "checked" && "defaultChecked" in E || j(t, d, null, b, a);
+			for (d in E) b = E[d], d == "children" ? y = b : d == "dangerouslySetInnerHTML" ? p = b : d == "value" ? x = b : d == "checked" ? S = b : c && typeof b != "function" || T[d] === b || j(t, d, b, T[d], a);
+			p ? (c || _ && (p.__html == _.__html || p.__html == t.innerHTML) || (t.innerHTML = p.__html), n.__k = []) : (_ && (t.textContent = ""), (D == "foreignObject" || a == "http://www.w3.org/1998/Math/MathML" && m.test(D)) && (a = "http://www.w3.org/1999/xhtml"), ee(u, h(y) ? y : [y], n, r, i, a, o, s, o ? o[0] : r.__k && C(r, 0), c, l), o && o.some(v)), c && D != "textarea" || (d = "value", D == "progress" && x == null ? t.removeAttribute(d) : x == null || x === t[d] && (D != "progress" || x) || j(t, d, x, T[d], a), d = "checked", S != null && S != t[d] && j(t, d, S, T[d], a));
 		} else T === E || c && t.data == E || (t.data = E);
 		return t;
 	}
@@ -247,7 +247,7 @@
 	}
 	function z(t, n) {
 		var r, i, a, o;
-		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], te(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), F(a, n.__k, o), n.__k.props.children = null;
+		e.__ && e.__(t, n), n.nodeType == 9 && (n = n.documentElement), i = (r = t && 32 & t.__u) ? null : n.__k, n.__k = b(x, { children: [t] }), a = [], o = [], N(n, n.__k, i || f, f, n.namespaceURI, i ? null : n.firstChild ? g.call(n.childNodes) : null, a, i ? i.__e : n.firstChild, r, o), F(a, n.__k, o), n.__k.props.children = null;
 	}
 	e = { __e: function(e, t, n, r) {
 		for (var i, o, s; t = t.__;) if ((i = t.__c) && !(1 & i.__g)) {
@@ -948,35 +948,36 @@
 			probability: n
 		};
 	}
-	function yt(e) {
+	var yt = .5;
+	function bt(e) {
 		let { groups: t, groupOf: n, probability: r } = e;
 		if (!r) return e;
-		let i = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? 1 - e : NaN), a = t.map(() => [0, 0]), o = 0;
-		for (let e = 0; e < i.length; e++) {
-			let t = a[n[e]];
-			i[e] >= 0 ? [t[0], t[1]] = [t[0] + i[e], t[1] + 1] : o++;
+		let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
+		for (let e = 0; e < a.length; e++) {
+			let t = o[n[e]];
+			a[e] >= 0 ? [t[0], t[1]] = [t[0] + r[e], t[1] + 1] : s++;
 		}
-		let s = t.map((e, t) => ({
+		let c = t.map((e, t) => ({
 			...e,
-			place: e.probability === void 0 ? a[t][0] / a[t][1] : 1 - e.probability
+			place: i(e.probability ?? o[t][0] / o[t][1])
 		}));
 		return {
 			...e,
-			groups: s,
+			groups: c,
 			scale: {
-				place: i,
-				low: 0,
+				place: a,
+				low: yt,
 				high: 1,
 				isLog: !1,
-				gaps: o
+				gaps: s
 			},
 			isSure: !0
 		};
 	}
-	function* bt({ groups: e, groupOf: t, probability: n }, r) {
+	function* xt({ groups: e, groupOf: t, probability: n }, r) {
 		for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 	}
-	function xt(e) {
+	function St(e) {
 		let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? ht : 12;
 		for (let n = 0; n < t && r.size <= a; n++) {
 			let t = e.values[n];
@@ -1023,44 +1024,44 @@
 			probability: null
 		};
 	}
-	function St(e, t) {
+	function Ct(e, t) {
 		return e ? e.place === void 0 ? ut(e.number, t) : ft(e.place, t) : st[t];
 	}
-	function Ct(e, t, n) {
-		return e ? e.scale ? ft(e.scale.place[t], n) : St(e.groups[e.groupOf[t]], n) : ut(0, n);
+	function wt(e, t, n) {
+		return e ? e.scale ? ft(e.scale.place[t], n) : Ct(e.groups[e.groupOf[t]], n) : ut(0, n);
 	}
 	// src/state/report.ts
-	var wt = 65535;
-	function Tt(e) {
+	var Tt = 65535;
+	function Et(e) {
 		return Uint8Array.from(atob(e), (e) => e.charCodeAt(0)).buffer;
 	}
-	function Et(e) {
-		return new Float32Array(Tt(e));
-	}
 	function Dt(e) {
-		return new Uint8Array(Tt(e));
+		return new Float32Array(Et(e));
 	}
 	function Ot(e) {
-		return Float64Array.from(new Uint16Array(Tt(e)), (e) => e === wt ? NaN : e / 65534);
+		return new Uint8Array(Et(e));
 	}
-	function kt(e, t) {
+	function kt(e) {
+		return Float64Array.from(new Uint16Array(Et(e)), (e) => e === Tt ? NaN : e / 65534);
+	}
+	function At(e, t) {
 		return {
 			name: e,
 			kind: "number",
-			values: Float64Array.from(Et(t))
+			values: Float64Array.from(Dt(t))
 		};
 	}
-	async function At() {
+	async function jt() {
 		return document.getElementById("coast").textContent;
 	}
-	function jt(e, t) {
-		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Tt(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
-			let a = Float64Array.from(new Uint16Array(Tt(t)), (e) => e === wt ? -1 : e), o = null;
+	function Mt(e, t) {
+		let { ids: n, rows: r } = e, i = e.numbers ? new Uint32Array(Et(e.numbers)) : null, a = e.groupings.map(({ title: e, of: t, probability: n, ...r }, i) => {
+			let a = Float64Array.from(new Uint16Array(Et(t)), (e) => e === Tt ? -1 : e), o = null;
 			return {
 				key: `group:${i}`,
 				title: e,
 				version: "",
-				load: async () => o ??= vt(e, a, n ? Ot(n) : null, r),
+				load: async () => o ??= vt(e, a, n ? kt(n) : null, r),
 				hasProbability: n !== void 0
 			};
 		});
@@ -1073,12 +1074,12 @@
 					name: e.name,
 					kind: "text",
 					values: e.texts
-				} : kt(e.name, e.values))
+				} : At(e.name, e.values))
 			},
 			titleOf: (e) => n?.[e] ?? `row ${i ? i[e] : e}`,
 			sources: a,
 			layouts: e.layouts.map(({ names: e, axes: t, ...n }) => {
-				let [r, i, a] = t.map((t, n) => kt(e[n], t));
+				let [r, i, a] = t.map((t, n) => At(e[n], t));
 				return {
 					...n,
 					x: r,
@@ -1087,24 +1088,24 @@
 				};
 			}),
 			isEqual: e.isEqual,
-			coast: At,
+			coast: jt,
 			colour: e.colour
 		};
 	}
 	// src/state/notice.ts
-	var Mt = Le(""), Nt = 0;
-	function Pt(e) {
-		Mt.value = e, clearTimeout(Nt), Nt = setTimeout(() => Mt.value = "", 6e3);
+	var Nt = Le(""), Pt = 0;
+	function Ft(e) {
+		Nt.value = e, clearTimeout(Pt), Pt = setTimeout(() => Nt.value = "", 6e3);
 	}
 	// src/state/theme.ts
-	var Ft = matchMedia("(prefers-color-scheme: dark)"), It = Le(Ft.matches ? "dark" : "light");
-	Ft.addEventListener("change", () => It.value = Ft.matches ? "dark" : "light");
+	var It = matchMedia("(prefers-color-scheme: dark)"), Lt = Le(It.matches ? "dark" : "light");
+	It.addEventListener("change", () => Lt.value = It.matches ? "dark" : "light");
 	// src/state/course.ts
-	function Lt(e) {
+	function Rt(e) {
 		let t = e.findIndex((t, n) => n > 0 && t.temperature > e[n - 1].temperature);
 		return (t < 0 ? e : e.slice(0, t)).filter(({ temperature: e }) => e > 0);
 	}
-	function Rt(e) {
+	function zt(e) {
 		let t = [];
 		return e.forEach(({ temperature: e, clusters: n }, r) => {
 			let i = t[t.length - 1];
@@ -1116,7 +1117,7 @@
 			});
 		}), t;
 	}
-	function zt(e) {
+	function Bt(e) {
 		let t = [{
 			parent: -1,
 			birth: Infinity,
@@ -1138,21 +1139,21 @@
 			until: r
 		};
 	}
-	function Bt(e, t) {
+	function Vt(e, t) {
 		let n = t[t.length - 1]?.clusters;
-		return Vt(e.filter(({ clusters: e }) => e === n)) ?? Vt(e);
+		return Ht(e.filter(({ clusters: e }) => e === n)) ?? Ht(e);
 	}
-	function Vt(e) {
+	function Ht(e) {
 		let t = ({ from: e, to: t }) => Math.log(e / t);
 		return e.filter(({ clusters: e }) => e > 1).reduce((e, n) => e && t(e) >= t(n) ? e : n, void 0);
 	}
 	// src/state/download.ts
-	function Ht(e, t) {
+	function Ut(e, t) {
 		let n = document.createElement("a");
 		n.href = URL.createObjectURL(t), n.download = e.replaceAll("/", "-"), n.click(), setTimeout(() => URL.revokeObjectURL(n.href), 3e4);
 	}
 	// node_modules/preact/jsx-runtime/dist/jsxRuntime.mjs
-	var Ut = Symbol.for("pv"), Wt = 0;
+	var Wt = Symbol.for("pv"), Gt = 0;
 	Array.isArray;
 	function Z(t, n, r, i, a, o) {
 		n ||= {};
@@ -1168,15 +1169,15 @@
 			__b: 0,
 			__e: null,
 			__c: null,
-			constructor: Ut,
-			__v: --Wt,
+			constructor: Wt,
+			__v: --Gt,
 			__i: -1,
 			__u: 0
 		};
 		return (a || o) && (u.__source = a, u.__self = o), e.vnode && e.vnode(u), u;
 	}
 	// src/views/save.tsx
-	var Gt = "http://www.w3.org/2000/svg", Kt = [
+	var Kt = "http://www.w3.org/2000/svg", qt = [
 		"fill",
 		"fill-opacity",
 		"stroke",
@@ -1192,50 +1193,50 @@
 		"paint-order",
 		"opacity",
 		"visibility"
-	], qt = 2;
-	function Jt(e, t) {
-		let n = document.createElementNS(Gt, e);
+	], Jt = 2;
+	function Yt(e, t) {
+		let n = document.createElementNS(Kt, e);
 		for (let [e, r] of Object.entries(t)) n.setAttribute(e, r);
 		return n;
 	}
-	function Yt(e, t, n, r) {
+	function Xt(e, t, n, r) {
 		let i = e.cloneNode(!0), [a, o] = [e.querySelectorAll("*"), i.querySelectorAll("*")];
 		return a.forEach((e, t) => {
 			let n = getComputedStyle(e);
-			for (let e of Kt) {
+			for (let e of qt) {
 				let r = n.getPropertyValue(e);
 				r && r !== "none" && r !== "normal" ? o[t].setAttribute(e, r) : r === "none" && o[t].setAttribute(e, "none");
 			}
-		}), i.setAttribute("xmlns", Gt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Jt("rect", {
+		}), i.setAttribute("xmlns", Kt), i.setAttribute("width", String(t)), i.setAttribute("height", String(n)), i.setAttribute("viewBox", `0 0 ${t} ${n}`), i.prepend(Yt("rect", {
 			width: String(t),
 			height: String(n),
 			fill: r
 		})), i;
 	}
-	function Xt() {
+	function Zt() {
 		return getComputedStyle(document.documentElement).getPropertyValue("--card").trim() || "#ffffff";
 	}
-	function Zt(e) {
+	function Qt(e) {
 		return new Blob([new XMLSerializer().serializeToString(e)], { type: "image/svg+xml" });
 	}
-	async function Qt(e) {
-		let t = URL.createObjectURL(Zt(e));
+	async function $t(e) {
+		let t = URL.createObjectURL(Qt(e));
 		try {
 			let n = new Image();
 			await new Promise((e, r) => {
 				n.onload = () => e(), n.onerror = () => r(/* @__PURE__ */ Error("The picture could not be made.")), n.src = t;
 			});
 			let r = document.createElement("canvas");
-			return r.width = qt * Number(e.getAttribute("width")), r.height = qt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
+			return r.width = Jt * Number(e.getAttribute("width")), r.height = Jt * Number(e.getAttribute("height")), r.getContext("2d").drawImage(n, 0, 0, r.width, r.height), await new Promise((e, t) => r.toBlob((n) => n ? e(n) : t(/* @__PURE__ */ Error("The picture could not be made.")), "image/png"));
 		} finally {
 			URL.revokeObjectURL(t);
 		}
 	}
-	function $t({ name: e, make: t, fail: n }) {
+	function en({ name: e, make: t, fail: n }) {
 		let r = async (r) => {
 			try {
 				let n = t();
-				Ht(`${e}.${r}`, r === "svg" ? Zt(n) : await Qt(n));
+				Ut(`${e}.${r}`, r === "svg" ? Qt(n) : await $t(n));
 			} catch (e) {
 				n?.(e);
 			}
@@ -1276,13 +1277,13 @@
 		});
 	}
 	// src/views/chart.tsx
-	var en = 220, tn = 420, Q = {
+	var tn = 220, nn = 420, Q = {
 		left: 56,
 		right: 14,
 		top: 12,
 		bottom: 38
 	};
-	function nn(e, t, n) {
+	function rn(e, t, n) {
 		if (!(t > e)) return [e];
 		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
 			1,
@@ -1293,7 +1294,7 @@
 		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
 		return o;
 	}
-	function rn(e, t, n) {
+	function an(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
 		if (i - r < 2) {
 			let a = [
@@ -1301,12 +1302,12 @@
 				2,
 				5
 			].flatMap((e) => Array.from({ length: i - r + 3 }, (t, n) => e * 10 ** (r - 1 + n))).filter((n) => n >= e && n <= t).sort((e, t) => e - t);
-			return a.length >= 3 ? a : nn(e, t, n);
+			return a.length >= 3 ? a : rn(e, t, n);
 		}
 		let a = Math.max(1, Math.ceil((i - r + 1) / n));
 		return Array.from({ length: Math.floor((i - r) / a) + 1 }, (e, t) => 10 ** (r + t * a));
 	}
-	function an({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
+	function on({ title: e, xName: t, x: n, y: r, isLogX: i, isLogY: a, isFalling: o, isStepped: s, dots: c, best: l, marks: u, now: d, look: f }) {
 		let p = W(null), m = J(480), h = J(null);
 		U(() => {
 			let e = new ResizeObserver(([e]) => m.value = Math.max(180, Math.round(e.contentRect.width)));
@@ -1321,19 +1322,19 @@
 		let E = (e) => i ? Math.log(e) : e, D = (e) => a ? Math.log(e) : e, ee = (e) => {
 			let t = (E(e) - E(S)) / (E(C) - E(S));
 			return o ? 1 - t : t;
-		}, O = y.every(Number.isInteger), k = c ? 10 : 0, A = (e) => Q.left + k + ee(e) * (_ - Q.left - Q.right - 2 * k), j = (e) => en - Q.bottom - k - (D(e) - D(w)) / (D(T) - D(w)) * (en - Q.top - Q.bottom - 2 * k), M = !1, N = ["", ""];
+		}, te = y.every(Number.isInteger), O = c ? 10 : 0, k = (e) => Q.left + O + ee(e) * (_ - Q.left - Q.right - 2 * O), A = (e) => tn - Q.bottom - O - (D(e) - D(w)) / (D(T) - D(w)) * (tn - Q.top - Q.bottom - 2 * O), j = !1, M = ["", ""];
 		g.forEach(([e, t], n) => {
 			let r = n === 0 || o === !0 && e > g[n - 1][0];
-			M ||= r && n > 0;
-			let [i, a] = [A(e).toFixed(1), j(t).toFixed(1)];
-			N[Number(M)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
+			j ||= r && n > 0;
+			let [i, a] = [k(e).toFixed(1), A(t).toFixed(1)];
+			M[Number(j)] += r ? `M${i} ${a}` : s ? `H${i}V${a}` : `L${i} ${a}`;
 		});
-		let te = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), P = te !== null && g[te] ? g[te] : g[l !== void 0 && g[l] ? l : g.length - 1], ne = (e) => {
+		let N = h.value ?? (d != null && g.length && (!i || d > 0) ? ((e) => g.reduce((t, [n], r) => Math.abs(E(n) - E(e)) < Math.abs(E(g[t][0]) - E(e)) ? r : t, 0))(d) : null), P = N !== null && g[N] ? g[N] : g[l !== void 0 && g[l] ? l : g.length - 1], ne = (e) => {
 			let t = p.current.getBoundingClientRect().left;
 			if (!g.length) return;
 			let [n, r] = [0, Infinity];
 			g.forEach(([i], a) => {
-				let o = Math.abs(A(i) - (e - t));
+				let o = Math.abs(k(i) - (e - t));
 				o < r && ([n, r] = [a, o]);
 			}), h.value = n;
 		};
@@ -1351,9 +1352,9 @@
 						X(P[1], 5)
 					]
 				}),
-				g.length > 0 && /* @__PURE__ */ Z($t, {
+				g.length > 0 && /* @__PURE__ */ Z(en, {
 					name: e,
-					make: () => Yt(p.current.querySelector("svg"), _, en, Xt())
+					make: () => Xt(p.current.querySelector("svg"), _, tn, Zt())
 				})
 			] }), /* @__PURE__ */ Z("div", {
 				class: "plot",
@@ -1373,24 +1374,24 @@
 					children: "There is nothing to draw."
 				}), g.length > 0 && /* @__PURE__ */ Z("svg", {
 					width: _,
-					height: en,
+					height: tn,
 					"aria-hidden": "true",
 					children: [
-						(a ? rn(w, T, 4) : nn(w, T, 4).filter((e) => !O || Number.isInteger(e))).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
+						(a ? an(w, T, 4) : rn(w, T, 4).filter((e) => !te || Number.isInteger(e))).map((e) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("line", {
 							class: "gridline",
 							x1: Q.left,
 							x2: _ - Q.right,
-							y1: j(e),
-							y2: j(e)
+							y1: A(e),
+							y2: A(e)
 						}), /* @__PURE__ */ Z("text", {
 							x: Q.left - 8,
-							y: j(e) + 4,
+							y: A(e) + 4,
 							"text-anchor": "end",
 							children: X(e, 4)
 						})] }, e)),
-						(i ? rn(S, C, 5) : nn(S, C, 5)).map((e) => /* @__PURE__ */ Z("text", {
-							x: A(e),
-							y: en - Q.bottom + 17,
+						(i ? an(S, C, 5) : rn(S, C, 5)).map((e) => /* @__PURE__ */ Z("text", {
+							x: k(e),
+							y: tn - Q.bottom + 17,
 							"text-anchor": "middle",
 							children: X(e, 4)
 						}, e)),
@@ -1398,11 +1399,11 @@
 							x: _ - Q.right,
 							y: 216,
 							"text-anchor": "end",
-							children: o ? `${t}${_ >= tn ? ", falling" : ""} →` : t
+							children: o ? `${t}${_ >= nn ? ", falling" : ""} →` : t
 						}),
 						u && u.at.filter((e) => e >= S && e <= C).map((e) => /* @__PURE__ */ Z("path", {
 							class: "split",
-							d: `M${(A(e) - 3.2).toFixed(1)} ${en - Q.bottom + 5.5}h6.4l-3.2 -5z`
+							d: `M${(k(e) - 3.2).toFixed(1)} ${tn - Q.bottom + 5.5}h6.4l-3.2 -5z`
 						}, e)),
 						u && u.at.length > 0 && /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("path", {
 							class: "split",
@@ -1412,7 +1413,7 @@
 							y: 216,
 							children: u.name
 						})] }),
-						M && /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("path", {
+						j && /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("path", {
 							class: "curve later",
 							d: `M${Q.left + (u?.at.length ? 62 : 0)} 212h18`
 						}), /* @__PURE__ */ Z("text", {
@@ -1422,28 +1423,28 @@
 						})] }),
 						c !== "alone" && /* @__PURE__ */ Z("path", {
 							class: "curve",
-							d: N[0]
+							d: M[0]
 						}),
-						c !== "alone" && N[1] && /* @__PURE__ */ Z("path", {
+						c !== "alone" && M[1] && /* @__PURE__ */ Z("path", {
 							class: "curve later",
-							d: N[1]
+							d: M[1]
 						}),
 						(c || g.length === 1) && g.map(([e, t, n]) => /* @__PURE__ */ Z("circle", {
 							class: "dot",
-							cx: A(e),
-							cy: j(t),
+							cx: k(e),
+							cy: A(t),
 							r: n === l ? 7 : 4
 						}, n)),
-						te !== null && P && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("line", {
+						N !== null && P && /* @__PURE__ */ Z(x, { children: [/* @__PURE__ */ Z("line", {
 							class: "cross",
-							x1: A(P[0]),
-							x2: A(P[0]),
+							x1: k(P[0]),
+							x2: k(P[0]),
 							y1: Q.top,
-							y2: en - Q.bottom
+							y2: tn - Q.bottom
 						}), /* @__PURE__ */ Z("circle", {
 							class: "dot",
-							cx: A(P[0]),
-							cy: j(P[1]),
+							cx: k(P[0]),
+							cy: A(P[1]),
 							r: "4"
 						})] })
 					]
@@ -1452,21 +1453,21 @@
 		});
 	}
 	// src/views/anneal.tsx
-	var on = {
+	var sn = {
 		strip: 34,
 		tree: 180,
 		branch: 34
-	}, sn = {
+	}, cn = {
 		left: 12,
 		right: 12
-	}, cn = 90;
-	function ln({ steps: e, splits: t, unit: n, keep: r }) {
-		let i = G(() => Lt(e), [e]), a = G(() => Rt(i), [i]), o = J(Bt(a, e)?.last ?? i.length - 1), s = J(!1);
+	}, ln = 90;
+	function un({ steps: e, splits: t, unit: n, keep: r }) {
+		let i = G(() => Rt(e), [e]), a = G(() => zt(i), [i]), o = J(Vt(a, e)?.last ?? i.length - 1), s = J(!1);
 		if (U(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
 				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
-			}, cn);
+			}, ln);
 			return () => clearInterval(e);
 		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ Z("p", {
 			class: "note",
@@ -1536,7 +1537,7 @@
 					]
 				}),
 				r(l.clusters, l.temperature),
-				/* @__PURE__ */ Z(dn, {
+				/* @__PURE__ */ Z(fn, {
 					falling: i,
 					lasting: a,
 					splits: t,
@@ -1545,7 +1546,7 @@
 				}),
 				/* @__PURE__ */ Z("div", {
 					class: "pair",
-					children: [/* @__PURE__ */ Z(an, {
+					children: [/* @__PURE__ */ Z(on, {
 						title: "Clusters",
 						xName: u,
 						x: g,
@@ -1559,14 +1560,14 @@
 							at: t.map(({ temperature: e }) => e),
 							name: "split"
 						}
-					}), /* @__PURE__ */ Z(an, {
+					}), /* @__PURE__ */ Z(on, {
 						title: n ? `Free energy (${n})` : "Free energy",
 						xName: u,
 						x: g,
 						y: e.map(({ freeEnergy: e }) => e),
 						isLogX: !0,
 						isFalling: !0,
-						isLogY: un(i),
+						isLogY: dn(i),
 						now: l.temperature,
 						look: f
 					})]
@@ -1574,25 +1575,25 @@
 			]
 		});
 	}
-	function un(e) {
+	function dn(e) {
 		let [t, n] = e.reduce(([e, t], { freeEnergy: n }) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]);
 		return t > 0 && n / t > 30;
 	}
-	function dn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
+	function fn({ falling: e, lasting: t, splits: n, now: r, look: i }) {
 		let a = W(null), o = J(600);
 		U(() => {
 			let e = new ResizeObserver(([e]) => o.value = Math.max(200, Math.round(e.contentRect.width)));
 			return e.observe(a.current), () => e.disconnect();
 		}, []);
-		let { branches: s, until: c } = G(() => zt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - sn.left - sn.right, f = (e) => sn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(on.tree, 28 + on.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + on.strip, v = Vt(t);
+		let { branches: s, until: c } = G(() => Bt(n), [n]), [l, u] = [e[0].temperature, e[e.length - 1].temperature], d = o.value - cn.left - cn.right, f = (e) => cn.left + d * Math.log(l / Math.min(l, Math.max(u, e))) / Math.log(l / u), p = s.length > 1, m = p ? Math.min(sn.tree, 28 + sn.branch * s.length) : 0, h = (e) => 12 + (m - 28) * (e + .5) / s.length, g = c ?? u, _ = m + sn.strip, v = Ht(t);
 		return /* @__PURE__ */ Z("div", {
 			class: "course",
 			children: [
 				/* @__PURE__ */ Z("div", {
 					class: "tools under",
-					children: [/* @__PURE__ */ Z("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ Z($t, {
+					children: [/* @__PURE__ */ Z("h3", { children: p ? "Splits, and how long each number lasted" : "How long each number lasted" }), /* @__PURE__ */ Z(en, {
 						name: "Splits",
-						make: () => Yt(a.current.querySelector("svg"), o.value, _, Xt())
+						make: () => Xt(a.current.querySelector("svg"), o.value, _, Zt())
 					})]
 				}),
 				/* @__PURE__ */ Z("div", {
@@ -1603,7 +1604,7 @@
 						width: o.value,
 						height: _,
 						"aria-hidden": "true",
-						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - sn.left) / d))),
+						onClick: (e) => i(l * (u / l) ** Math.min(1, Math.max(0, (e.clientX - a.current.getBoundingClientRect().left - cn.left) / d))),
 						children: [
 							p && s.map(({ parent: e, birth: t, place: n }, r) => {
 								let i = f(Number.isFinite(t) ? t : l), a = h(n);
@@ -1655,16 +1656,16 @@
 		});
 	}
 	// src/views/density.tsx
-	var fn = 720, $ = {
+	var pn = 720, $ = {
 		left: 62,
 		right: 12,
 		top: 10,
 		bottom: 40
 	};
-	function pn({ title: e, bins: t, counts: n, names: r, ends: i }) {
-		let a = W(null), o = W(null), s = J(fn);
+	function mn({ title: e, bins: t, counts: n, names: r, ends: i }) {
+		let a = W(null), o = W(null), s = J(pn);
 		U(() => {
-			let e = new ResizeObserver(([e]) => s.value = Math.min(fn, Math.max(240, Math.round(e.contentRect.width))));
+			let e = new ResizeObserver(([e]) => s.value = Math.min(pn, Math.max(240, Math.round(e.contentRect.width))));
 			return e.observe(o.current), () => e.disconnect();
 		}, []);
 		let c = s.value, l = Math.round(Math.max(260, c * .58)), u = Math.log1p(n.reduce((e, t) => Math.max(e, t), 1)), [d, f] = [c - $.left - $.right, l - $.top - $.bottom], p = (e) => $.left + d * e / (i[0] || 1), m = (e) => l - $.bottom - f * e / (i[1] || 1), h = Math.min(...i);
@@ -1673,9 +1674,9 @@
 			ref: o,
 			children: [/* @__PURE__ */ Z("div", {
 				class: "tools under",
-				children: /* @__PURE__ */ Z($t, {
+				children: /* @__PURE__ */ Z(en, {
 					name: e,
-					make: () => Yt(a.current, c, l, Xt())
+					make: () => Xt(a.current, c, l, Zt())
 				})
 			}), /* @__PURE__ */ Z("svg", {
 				ref: a,
@@ -1700,13 +1701,13 @@
 							}, n);
 						})
 					}),
-					nn(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ Z("text", {
+					rn(0, i[0], Math.max(2, Math.floor(c / 110))).map((e) => /* @__PURE__ */ Z("text", {
 						x: p(e),
 						y: l - $.bottom + 17,
 						"text-anchor": "middle",
 						children: X(e, 4)
 					}, `x${e}`)),
-					nn(0, i[1], 5).map((e) => /* @__PURE__ */ Z("text", {
+					rn(0, i[1], 5).map((e) => /* @__PURE__ */ Z("text", {
 						x: $.left - 8,
 						y: m(e) + 4,
 						"text-anchor": "end",
@@ -1736,11 +1737,11 @@
 		});
 	}
 	// src/points/paint.ts
-	function mn(e, t) {
+	function hn(e, t) {
 		let n = parseInt(e.slice(1), 16);
 		return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 	}
-	function hn(e) {
+	function gn(e) {
 		let t = parseInt(e.slice(1), 16);
 		return [
 			t >> 16,
@@ -1748,31 +1749,31 @@
 			t & 255
 		];
 	}
-	function gn(e) {
+	function _n(e) {
 		let t = (e - 1) / 2, n = t * (t + .6);
 		return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 	}
 	// src/views/heat.tsx
-	var _n = {
+	var vn = {
 		left: 30,
 		top: 64
-	}, vn = 760, yn = 13;
-	function bn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
-		let l = It.value, u = W(null), d = W(null), f = J(400), p = J(null);
+	}, yn = 760, bn = 13;
+	function xn({ title: e, cells: t, levels: n, largest: r, beyond: i, blocks: a, between: o, tree: s, ids: c }) {
+		let l = Lt.value, u = W(null), d = W(null), f = J(400), p = J(null);
 		U(() => {
-			let e = new ResizeObserver(([e]) => f.value = Math.min(vn, Math.max(200, Math.round(e.contentRect.width))));
+			let e = new ResizeObserver(([e]) => f.value = Math.min(yn, Math.max(200, Math.round(e.contentRect.width))));
 			return e.observe(u.current.parentElement), () => e.disconnect();
-		}, []), U(() => xn(d.current, t, n, l), [n, l]);
-		let m = s.length ? _n.top : 8, h = f.value - _n.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
+		}, []), U(() => Sn(d.current, t, n, l), [n, l]);
+		let m = s.length ? vn.top : 8, h = f.value - vn.left - 2, g = (e) => a.findIndex(({ to: t }) => e < t);
 		return /* @__PURE__ */ Z("div", { children: [/* @__PURE__ */ Z("div", {
 			class: "tools under",
-			children: [/* @__PURE__ */ Z($t, {
+			children: [/* @__PURE__ */ Z(en, {
 				name: e,
 				make: () => {
-					let e = Yt(u.current.querySelector("svg"), f.value, m + h, Xt());
-					return e.querySelector("rect").after(Jt("image", {
+					let e = Xt(u.current.querySelector("svg"), f.value, m + h, Zt());
+					return e.querySelector("rect").after(Yt("image", {
 						href: d.current.toDataURL("image/png"),
-						x: String(_n.left),
+						x: String(vn.left),
 						y: String(m),
 						width: String(h),
 						height: String(h),
@@ -1818,7 +1819,7 @@
 			children: [/* @__PURE__ */ Z("canvas", {
 				ref: d,
 				style: {
-					left: `${_n.left}px`,
+					left: `${vn.left}px`,
 					top: `${m}px`,
 					width: `${h}px`,
 					height: `${h}px`
@@ -1829,49 +1830,49 @@
 				height: m + h,
 				"aria-hidden": "true",
 				children: [
-					/* @__PURE__ */ Z(Sn, {
+					/* @__PURE__ */ Z(Cn, {
 						tree: s,
 						blocks: a,
 						side: h
 					}),
 					a.slice(1).map(({ cluster: e, from: t }) => /* @__PURE__ */ Z("path", {
 						class: "border",
-						d: `M${_n.left + t * h} ${m}v${h}M${_n.left} ${m + t * h}h${h}`
+						d: `M${vn.left + t * h} ${m}v${h}M${vn.left} ${m + t * h}h${h}`
 					}, e)),
 					a.map(({ cluster: e, from: t, to: n }) => /* @__PURE__ */ Z("g", { children: [/* @__PURE__ */ Z("rect", {
-						x: _n.left - 6,
+						x: vn.left - 6,
 						y: m + t * h,
 						width: "4",
 						height: Math.max(1, (n - t) * h - 1),
 						fill: ut(e, l)
-					}), (n - t) * h >= yn && /* @__PURE__ */ Z("text", {
-						x: _n.left - 9,
+					}), (n - t) * h >= bn && /* @__PURE__ */ Z("text", {
+						x: vn.left - 9,
 						y: m + (t + n) / 2 * h + 4,
 						"text-anchor": "end",
 						children: e
 					})] }, e)),
 					p.value && /* @__PURE__ */ Z("path", {
 						class: "cross",
-						d: `M${_n.left + p.value[0] * h} ${m}v${h}M${_n.left} ${m + p.value[1] * h}h${h}`
+						d: `M${vn.left + p.value[0] * h} ${m}v${h}M${vn.left} ${m + p.value[1] * h}h${h}`
 					})
 				]
 			})]
 		})] });
 	}
-	function xn(e, t, n, r) {
+	function Sn(e, t, n, r) {
 		[e.width, e.height] = [t, t];
-		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => hn(t === 255 ? st[r] : ft(t / 254, r)));
+		let i = e.getContext("2d"), a = i.createImageData(t, t), o = Array.from({ length: 256 }, (e, t) => gn(t === 255 ? st[r] : ft(t / 254, r)));
 		n.forEach((e, t) => a.data.set([...o[e], 255], 4 * t)), i.putImageData(a, 0, 0);
 	}
-	function Sn({ tree: e, blocks: t, side: n }) {
+	function Cn({ tree: e, blocks: t, side: n }) {
 		let r = e.reduce((e, [, , t]) => Math.max(e, t), 0) || 1, i = t.map(({ from: e, to: t }) => ({
-			x: _n.left + (e + t) / 2 * n,
-			y: _n.top - 4
+			x: vn.left + (e + t) / 2 * n,
+			y: vn.top - 4
 		}));
 		return /* @__PURE__ */ Z("g", {
 			class: "tree",
 			children: e.map(([e, t, n]) => {
-				let a = _n.top - 4 - (_n.top - 14) * (n / r), [o, s] = [i[e], i[t]];
+				let a = vn.top - 4 - (vn.top - 14) * (n / r), [o, s] = [i[e], i[t]];
 				return i.push({
 					x: (o.x + s.x) / 2,
 					y: a
@@ -1883,25 +1884,25 @@
 		});
 	}
 	// src/views/planes.tsx
-	var Cn = 180;
-	function wn({ columns: e, rows: t, planes: n }) {
-		let r = It.value, i = J(null), a = t === 1 ? 40 : Cn;
+	var wn = 180;
+	function Tn({ columns: e, rows: t, planes: n }) {
+		let r = Lt.value, i = J(null), a = t === 1 ? 40 : wn;
 		return /* @__PURE__ */ Z("div", {
 			class: "planes",
 			children: n.map(({ name: n, values: o }) => {
 				let [s, c] = o.reduce(([e, t], n) => [Math.min(e, n), Math.max(t, n)], [Infinity, -Infinity]), l = (e) => c > s ? (e - s) / (c - s) : .5, u = null;
 				return /* @__PURE__ */ Z("figure", { children: [/* @__PURE__ */ Z("svg", {
 					ref: (e) => void (u = e),
-					viewBox: `0 0 ${Cn} ${a}`,
+					viewBox: `0 0 ${wn} ${a}`,
 					role: "img",
 					"aria-label": `${n} across the map, from ${X(s, 4)} to ${X(c, 4)}`,
 					onPointerLeave: () => i.value = null,
 					children: Array.from(o, (n, o) => {
 						let [s, c] = [Math.floor(o / t), t - 1 - o % t];
 						return /* @__PURE__ */ Z("rect", {
-							x: s * Cn / e,
+							x: s * wn / e,
 							y: c * a / t,
-							width: Cn / e + .3,
+							width: wn / e + .3,
 							height: a / t + .3,
 							fill: ft(l(n), r),
 							stroke: i.value === o ? "currentColor" : "none",
@@ -1914,29 +1915,29 @@
 						class: "soft",
 						children: i.value === null ? `${X(s, 3)} (dark) to ${X(c, 3)} (bright)` : `here ${X(o[i.value], 4)}`
 					}),
-					/* @__PURE__ */ Z($t, {
+					/* @__PURE__ */ Z(en, {
 						name: n,
-						make: () => Yt(u, Cn, a, Xt())
+						make: () => Xt(u, wn, a, Zt())
 					})
 				] })] }, n);
 			})
 		});
 	}
 	// src/points/cloud.ts
-	function Tn(e, t) {
+	function En(e, t) {
 		for (; t;) [e, t] = [t, e % t];
 		return e;
 	}
-	function En(e) {
+	function Dn(e) {
 		let t = new Uint32Array(e);
 		if (e < 3) return t.map((e, t) => t);
 		let n = Math.floor(e * .6180339887);
-		for (; Tn(n, e) !== 1;) n++;
+		for (; En(n, e) !== 1;) n++;
 		let r = Math.floor(e / 3);
 		for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 		return t;
 	}
-	function Dn(e) {
+	function On(e) {
 		let [t, n] = [Infinity, -Infinity];
 		for (let r = 0; r < e.length; r++) {
 			let i = e[r];
@@ -1944,9 +1945,9 @@
 		}
 		return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 	}
-	var On = .02, kn = 2e4;
-	function An(e, [t, n]) {
-		let r = Math.max(1, Math.floor(e.length / kn)), i = [];
+	var kn = .02, An = 2e4;
+	function jn(e, [t, n]) {
+		let r = Math.max(1, Math.floor(e.length / An)), i = [];
 		for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 		i.sort((e, t) => e - t);
 		let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -1957,30 +1958,30 @@
 			n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 		}
 		let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, On * e.length) ? p : [t, n];
+		return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, kn * e.length) ? p : [t, n];
 	}
-	var [jn, Mn] = [.12, 100];
-	function Nn(e) {
-		let t = Dn(e);
-		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Mn)) return !1;
+	var [Mn, Nn] = [.12, 100];
+	function Pn(e) {
+		let t = On(e);
+		if (!t || !(t[0] > 0) || !(t[1] / t[0] > Nn)) return !1;
 		let [n, r] = [0, 0];
 		for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-		let [i, a] = An(e, t);
-		return n / r < jn && i === t[0] && a === t[1];
+		let [i, a] = jn(e, t);
+		return n / r < Mn && i === t[0] && a === t[1];
 	}
-	var Pn = /* @__PURE__ */ new WeakMap();
-	function Fn(e) {
-		let t = Pn.get(e);
-		return t || Pn.set(e, t = {
+	var Fn = /* @__PURE__ */ new WeakMap();
+	function In(e) {
+		let t = Fn.get(e);
+		return t || Fn.set(e, t = {
 			name: e.name,
 			kind: "number",
 			values: Float64Array.from(e.values, Math.log10)
 		}), t;
 	}
-	function In(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-		let i = e.map((e) => e.values), a = i[0].length, o = En(a), s = i.map((e) => {
-			let t = Dn(e) ?? [0, 1];
-			return r ? An(e, t) : t;
+	function Ln(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+		let i = e.map((e) => e.values), a = i[0].length, o = Dn(a), s = i.map((e) => {
+			let t = On(e) ?? [0, 1];
+			return r ? jn(e, t) : t;
 		}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 		for (let e = 0; e < a; e++) {
 			let t = o[e], [n, r] = [!0, !1];
@@ -2008,9 +2009,9 @@
 			half: h(d, 1)
 		};
 	}
-	var Ln = /* @__PURE__ */ new WeakMap();
-	function Rn(e) {
-		let t = Ln.get(e);
+	var Rn = /* @__PURE__ */ new WeakMap();
+	function zn(e) {
+		let t = Rn.get(e);
 		if (t) return t;
 		let [n, r] = [[
 			0,
@@ -2035,17 +2036,17 @@
 			1,
 			2
 		].map((t) => t === e ? r[t] : n[t]));
-		return Ln.set(e, i), i;
+		return Rn.set(e, i), i;
 	}
-	function zn(e, t) {
-		let n = e.length, r = En(n), i = new Float32Array(3 * n), a = 0;
+	function Bn(e, t) {
+		let n = e.length, r = Dn(n), i = new Float32Array(3 * n), a = 0;
 		for (let o = 0; o < n; o++) {
 			let n = r[o];
 			if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 				a++, i[3 * o] = NaN;
 				continue;
 			}
-			let [s, c, l] = Bn(e[n], t[n]);
+			let [s, c, l] = Vn(e[n], t[n]);
 			i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 		}
 		return {
@@ -2067,7 +2068,7 @@
 			]
 		};
 	}
-	function Bn(e, t) {
+	function Vn(e, t) {
 		let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 		return [
 			Math.cos(r) * Math.sin(n),
@@ -2076,7 +2077,7 @@
 		];
 	}
 	// src/points/camera.ts
-	var Vn = [
+	var Hn = [
 		1,
 		0,
 		0,
@@ -2087,7 +2088,7 @@
 		0,
 		1
 	];
-	function Hn(e, t) {
+	function Un(e, t) {
 		let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 		return [
 			0,
@@ -2099,9 +2100,9 @@
 			2
 		].map((t) => n(e, t)));
 	}
-	function Un(e, t, n) {
+	function Wn(e, t, n) {
 		let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-		return Hn(Hn([
+		return Un(Un([
 			1,
 			0,
 			0,
@@ -2123,11 +2124,11 @@
 			r
 		]), e);
 	}
-	function Wn(e, t) {
+	function Gn(e, t) {
 		let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-		return Un(Vn, n, r);
+		return Wn(Hn, n, r);
 	}
-	function Gn(e, t, n, r, i) {
+	function Kn(e, t, n, r, i) {
 		let a = e.turn;
 		return [
 			t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2135,7 +2136,7 @@
 			a[6] * n + a[7] * r + a[8] * i
 		];
 	}
-	function Kn(e, t, n, r, i) {
+	function qn(e, t, n, r, i) {
 		let [a, o, s, c] = [
 			Infinity,
 			-Infinity,
@@ -2152,7 +2153,7 @@
 			let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 			e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 		}
-		if (e.shape === "space") for (let [t, r, i] of Rn(e)) {
+		if (e.shape === "space") for (let [t, r, i] of zn(e)) {
 			let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 			[a, o, s, c] = [
 				Math.min(a, e),
@@ -2174,7 +2175,7 @@
 			shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 		};
 	}
-	function qn(e, t, n, r, i) {
+	function Jn(e, t, n, r, i) {
 		let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 		return {
 			turn: e.turn,
@@ -2183,12 +2184,12 @@
 		};
 	}
 	// src/points/coast.ts
-	var Jn = [
+	var Yn = [
 		"coast",
 		"borders",
 		"states"
-	], Yn = 61;
-	function Xn(e) {
+	], Xn = 61;
+	function Zn(e) {
 		let t = JSON.parse(e), n = (e) => {
 			let [n, r, i] = [
 				0,
@@ -2197,7 +2198,7 @@
 			], a = () => {
 				let [t, r] = [0, 1];
 				for (;;) {
-					let i = e.charCodeAt(n++) - Yn;
+					let i = e.charCodeAt(n++) - Xn;
 					if (t += r * (i & 31), i < 32) return t;
 					r *= 32;
 				}
@@ -2218,10 +2219,10 @@
 			states: n(t.states)
 		};
 	}
-	function Zn([e, t], [n, r]) {
+	function Qn([e, t], [n, r]) {
 		return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 	}
-	var Qn = class {
+	var $n = class {
 		values = [];
 		starts = /* @__PURE__ */ new Set();
 		add(e, t, n, r) {
@@ -2234,21 +2235,21 @@
 				starts: this.starts
 			};
 		}
-	}, $n = 2;
-	function er(e) {
-		return Jn.map((t) => {
-			let n = new Qn();
+	}, er = 2;
+	function tr(e) {
+		return Yn.map((t) => {
+			let n = new $n();
 			for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / $n));
-				for (let r = 1; r <= s; r++) n.add(...Bn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+				let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / er));
+				for (let r = 1; r <= s; r++) n.add(...Vn(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 			}
 			return n.shore(t);
 		});
 	}
-	function tr(e, { middle: t, half: n }, r, i) {
+	function nr(e, { middle: t, half: n }, r, i) {
 		let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
-		return Jn.map((i) => {
-			let c = new Qn();
+		return Yn.map((i) => {
+			let c = new $n();
 			for (let l of e[i]) {
 				let e = !0;
 				for (let i = 2; i < l.length; i += 2) {
@@ -2285,11 +2286,11 @@
 			return c.shore(i);
 		});
 	}
-	var [nr, rr] = [7, 400];
-	function ir(e, t) {
-		return t <= rr && (e !== "states" || t >= nr);
+	var [rr, ir] = [7, 400];
+	function ar(e, t) {
+		return t <= ir && (e !== "states" || t >= rr);
 	}
-	function ar({ positions: e, starts: t }, n, r, i, a) {
+	function or({ positions: e, starts: t }, n, r, i, a) {
 		let o = [], [s, c, l, u] = [
 			0,
 			0,
@@ -2297,7 +2298,7 @@
 			!1
 		];
 		for (let d = 0; d < e.length / 3; d++) {
-			let [f, p, m] = Gn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+			let [f, p, m] = Kn(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 			t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 				f,
 				p,
@@ -2307,28 +2308,28 @@
 		return o.join("");
 	}
 	// src/state/coast.ts
-	var or = Le(null), sr = !1;
-	async function cr(e) {
-		if (!sr) {
-			sr = !0;
+	var sr = Le(null), cr = !1;
+	async function lr(e) {
+		if (!cr) {
+			cr = !0;
 			try {
-				or.value = Xn(await e());
+				sr.value = Zn(await e());
 			} catch {
-				sr = !1;
+				cr = !1;
 			}
 		}
 	}
 	// src/state/csv.ts
-	function lr(e) {
+	function ur(e) {
 		let t = e == null || typeof e == "number" && Number.isNaN(e) ? "" : String(e);
 		return /[",\r\n]/.test(t) ? `"${t.replaceAll("\"", "\"\"")}"` : t;
 	}
-	function ur(e) {
-		return `${e.map(lr).join(",")}\n`;
+	function dr(e) {
+		return `${e.map(ur).join(",")}\n`;
 	}
 	// src/state/boxes.ts
-	var dr = 1.5;
-	function fr(e, t, n) {
+	var fr = 1.5;
+	function pr(e, t, n) {
 		let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 		for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 		for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -2336,10 +2337,35 @@
 		for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 		return Array.from({ length: n }, (e, t) => {
 			let n = a.subarray(r[t], r[t + 1]).sort();
-			return n.length ? pr(n) : null;
+			return n.length ? gr(n) : null;
 		});
 	}
-	function pr(e) {
+	function mr(e, t, n) {
+		let [r, i] = [e[0], -1];
+		for (let a of e) {
+			let e = hr(a.values, t, n);
+			e > i && ([r, i] = [a, e]);
+		}
+		return r;
+	}
+	function hr(e, t, n) {
+		let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
+			0,
+			0,
+			0
+		];
+		for (let n = 0; n < t.length; n++) {
+			let [c, l] = [t[n], e[n]];
+			if (c < 0 || !Number.isFinite(l)) continue;
+			a++, r[c]++, i[c] += l;
+			let u = l - o;
+			o += u / a, s += u * (l - o);
+		}
+		let c = 0;
+		for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
+		return c / s;
+	}
+	function gr(e) {
 		let t = (t) => {
 			let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 			return r * (1 - a) + i * a;
@@ -2347,7 +2373,7 @@
 			t(.25),
 			t(.5),
 			t(.75)
-		], r = dr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+		], r = fr * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 		return {
 			rows: e.length,
 			quartiles: n,
@@ -2356,7 +2382,7 @@
 		};
 	}
 	new URL("../", location.href.split(/[?#]/)[0]);
-	var mr = class extends Error {
+	var _r = class extends Error {
 		status;
 		code;
 		retryAfter;
@@ -2366,9 +2392,9 @@
 	};
 	Le(null), Le(null), Le("connecting"), Le(null);
 	// src/views/fault.tsx
-	function hr({ error: e, code: t }) {
+	function vr({ error: e, code: t }) {
 		if (!e) return null;
-		let n = e instanceof Error ? e.message : String(e), r = mt(t ?? (e instanceof mr ? e.code : "")), i = n.split("\n");
+		let n = e instanceof Error ? e.message : String(e), r = mt(t ?? (e instanceof _r ? e.code : "")), i = n.split("\n");
 		return /* @__PURE__ */ Z("div", {
 			class: "trouble",
 			role: "alert",
@@ -2379,7 +2405,7 @@
 		});
 	}
 	// src/views/table.tsx
-	function gr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
+	function yr({ caption: e, names: t, rows: n, first: r, on: i, pick: a }) {
 		let o = t.map((e, t) => n.some((e) => typeof e[t] == "number"));
 		return /* @__PURE__ */ Z("div", {
 			class: "scroll",
@@ -2412,24 +2438,24 @@
 							type: "button",
 							class: "link",
 							onClick: (e) => (e.stopPropagation(), a(t)),
-							children: _r(e)
-						}) : _r(e)
+							children: br(e)
+						}) : br(e)
 					}, n))]
 				}, t)) })
 			] })
 		});
 	}
-	function _r(e) {
+	function br(e) {
 		let t = typeof e == "string" ? e : X(e, 6);
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var vr = 2e5, yr = 40, br = 24, [xr, Sr, Cr] = [
+	var xr = 2e5, Sr = 40, Cr = 24, [wr, Tr, Er] = [
 		4,
 		26,
 		14
-	], wr = 7, Tr = "\0probability";
-	function Er({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
+	], Dr = 7, Or = "\0probability";
+	function kr({ suffix: e, columns: t, grouping: n, hidden: r, theme: i, column: a, settle: o, nameOf: s, choose: c }) {
 		let l = W(null), u = W(null), d = J(480), f = J(-1);
 		U(() => {
 			let e = new ResizeObserver(([e]) => d.value = Math.max(240, Math.round(e.contentRect.width)));
@@ -2445,51 +2471,48 @@
 			values: h
 		}, [h]);
 		_ && g.push([
-			Tr,
+			Or,
 			"probability (how sure)",
 			_
 		]);
-		let v = a ?? (p.length <= vr ? g[0]?.[0] : ""), y = g.find(([e]) => e === v), b = y?.[2], x = G(() => b !== void 0 && Nn(b.values), [b]), S = G(() => b ? fr((x ? Fn(b) : b).values, p, m.length) : [], [
-			b,
+		let v = G(() => p.length <= xr ? mr(t, p, m.length)?.name : void 0, [t, p]), y = a ?? v ?? "", b = g.find(([e]) => e === y), x = b?.[2], S = G(() => x !== void 0 && Pn(x.values), [x]), C = G(() => x ? pr((S ? In(x) : x).values, p, m.length) : [], [
 			x,
+			S,
 			p
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), C = S.slice(0, yr), w = (e) => x ? 10 ** e : e, T = (e, t = 4) => X(w(e), t), E = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${T(t[1])}, half of the rows from ${T(t[0])} to ${T(t[2])}, whiskers from ${T(n[0])} to ${T(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, D = d.value, ee = C.map(({ group: e }) => s(e)), O = Math.min(.36 * D, 190, wr * Math.max(0, ...ee.map((e) => e.length)) + 20), k = Math.floor((O - 20) / wr), A = xr + br * C.length + Sr, [j, M] = C.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), w = C.slice(0, Sr), T = (e) => S ? 10 ** e : e, E = (e, t = 4) => X(T(e), t), D = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${E(t[1])}, half of the rows from ${E(t[0])} to ${E(t[2])}, whiskers from ${E(n[0])} to ${E(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, ee = d.value, te = w.map(({ group: e }) => s(e)), O = Math.min(.36 * ee, 190, Dr * Math.max(0, ...te.map((e) => e.length)) + 20), k = Math.floor((O - 20) / Dr), A = wr + Cr * w.length + Tr, [j, M] = w.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		j === M && ([j, M] = [j - .5, M + .5]);
 		let N = (e) => {
 			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
-			return O + (D - O - Cr) * (e / t - j / t) / (M / t - j / t);
-		}, te = Math.max(2, Math.floor((D - O) / 90)), P = C.length ? x ? rn(w(j), w(M), te).map(Math.log10) : nn(j, M, te) : [], ne = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", F = (e, t) => {
+			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t);
+		}, P = Math.max(2, Math.floor((ee - O) / 90)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
 				ArrowUp: t - 1,
 				Home: 0,
-				End: C.length - 1
+				End: w.length - 1
 			}[e.key];
 			if (n !== void 0) u.current.querySelectorAll("[role=button]")[n]?.focus();
-			else if (e.key === "Enter" || e.key === " ") c(C[t].group, ne(e));
+			else if (e.key === "Enter" || e.key === " ") c(w[t].group, F(e));
 			else return;
 			e.preventDefault();
-		}, I = f.value >= 0 && f.value < C.length ? f.value : 0;
+		}, L = f.value >= 0 && f.value < w.length ? f.value : 0;
 		return /* @__PURE__ */ Z("section", {
 			class: "card",
-			style: {
-				gridColumn: "1 / -1",
-				minWidth: 0
-			},
+			style: { minWidth: 0 },
 			"aria-labelledby": `boxes${e}`,
 			children: [
 				/* @__PURE__ */ Z("div", {
-					class: "head tight",
+					class: "head",
 					children: [/* @__PURE__ */ Z("h2", {
 						id: `boxes${e}`,
 						children: "Box plots"
 					}), /* @__PURE__ */ Z("div", {
 						class: "tools choices",
 						children: [/* @__PURE__ */ Z("label", { children: ["Values", /* @__PURE__ */ Z("select", {
-							value: y ? v : "",
+							value: b ? y : "",
 							onChange: (e) => o(e.currentTarget.value),
 							children: [/* @__PURE__ */ Z("option", {
 								value: "",
@@ -2498,54 +2521,54 @@
 								value: e,
 								children: t
 							}, e))]
-						})] }), C.length > 0 && /* @__PURE__ */ Z($t, {
-							name: `${b.name} by ${n.title}`,
-							make: () => Yt(u.current, D, A, Xt())
+						})] }), w.length > 0 && /* @__PURE__ */ Z(en, {
+							name: `${x.name} by ${n.title}`,
+							make: () => Xt(u.current, ee, A, Zt())
 						})]
 					})]
 				}),
-				b && /* @__PURE__ */ Z("p", {
+				x && /* @__PURE__ */ Z("p", {
 					class: "note",
-					children: f.value >= 0 && C[f.value] ? `${ee[f.value]}: ${E(C[f.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${x ? " The axis is logarithmic." : ""}`
+					children: f.value >= 0 && w[f.value] ? `${te[f.value]}: ${D(w[f.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${S ? " The axis is logarithmic." : ""}`
 				}),
 				/* @__PURE__ */ Z("div", {
 					ref: l,
-					children: C.length > 0 && /* @__PURE__ */ Z("svg", {
+					children: w.length > 0 && /* @__PURE__ */ Z("svg", {
 						ref: u,
 						class: "boxes",
-						width: D,
+						width: ee,
 						height: A,
 						role: "group",
-						"aria-label": `${b.name} by ${n.title}`,
+						"aria-label": `${x.name} by ${n.title}`,
 						onPointerLeave: () => f.value = -1,
 						style: { display: "block" },
 						children: [
-							P.map((e) => /* @__PURE__ */ Z("path", {
-								d: `M${N(e)} ${xr}V${A - Sr + 4}`,
+							ne.map((e) => /* @__PURE__ */ Z("path", {
+								d: `M${N(e)} ${wr}V${A - Tr + 4}`,
 								stroke: "var(--line)"
 							}, e)),
-							P.map((e) => /* @__PURE__ */ Z("text", {
+							ne.map((e) => /* @__PURE__ */ Z("text", {
 								x: N(e),
 								y: A - 6,
-								"text-anchor": N(e) > D - 30 ? "end" : "middle",
-								children: T(e, 5)
+								"text-anchor": N(e) > ee - 30 ? "end" : "middle",
+								children: E(e, 5)
 							}, e)),
-							C.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-								let a = St(m[e], i), [o, s, l] = t.map(N), u = ee[r], d = xr + br * (r + .5);
+							w.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
+								let a = Ct(m[e], i), [o, s, l] = t.map(N), u = te[r], d = wr + Cr * (r + .5);
 								return /* @__PURE__ */ Z("g", {
 									role: "button",
-									tabIndex: r === I ? 0 : -1,
-									"aria-label": `Box of ${u}: ${E(C[r].box)}`,
+									tabIndex: r === L ? 0 : -1,
+									"aria-label": `Box of ${u}: ${D(w[r].box)}`,
 									style: { cursor: "pointer" },
-									onClick: (t) => c(e, ne(t)),
-									onKeyDown: (e) => F(e, r),
+									onClick: (t) => c(e, F(t)),
+									onKeyDown: (e) => I(e, r),
 									onFocus: () => f.value = r,
 									onPointerEnter: () => f.value = r,
 									children: [
 										/* @__PURE__ */ Z("rect", {
-											width: D,
-											y: xr + br * r,
-											height: br,
+											width: ee,
+											y: wr + Cr * r,
+											height: Cr,
 											fill: r === f.value ? "var(--wash)" : "transparent",
 											"fill-opacity": +(r === f.value)
 										}),
@@ -2556,6 +2579,7 @@
 											fill: a
 										}),
 										/* @__PURE__ */ Z("text", {
+											"aria-hidden": "true",
 											x: "18",
 											y: d + 4,
 											children: u.length > k ? `${u.slice(0, Math.max(1, k - 1))}…` : u
@@ -2587,18 +2611,18 @@
 						]
 					})
 				}),
-				S.length > yr && /* @__PURE__ */ Z("p", {
+				C.length > Sr && /* @__PURE__ */ Z("p", {
 					class: "note",
 					children: [
 						"The first ",
-						yr,
+						Sr,
 						" of ",
-						Y(S.length),
+						Y(C.length),
 						" are drawn; the table has all."
 					]
 				}),
-				S.length > 0 && /* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: "Box plots as a table" }), /* @__PURE__ */ Z(gr, {
-					caption: `${b.name} by ${n.title}`,
+				C.length > 0 && /* @__PURE__ */ Z("details", { children: [/* @__PURE__ */ Z("summary", { children: "Box plots as a table" }), /* @__PURE__ */ Z(yr, {
+					caption: `${x.name} by ${n.title}`,
 					names: [
 						n.title,
 						"rows",
@@ -2609,26 +2633,26 @@
 						"upper whisker",
 						"rows beyond"
 					],
-					rows: S.map(({ group: e, box: t }) => [
+					rows: C.map(({ group: e, box: t }) => [
 						s(e),
 						t.rows,
 						...[
 							t.whiskers[0],
 							...t.quartiles,
 							t.whiskers[1]
-						].map(w),
+						].map(T),
 						t.beyond
 					]),
-					pick: (e) => c(S[e].group, "replace")
+					pick: (e) => c(C[e].group, "replace")
 				})] })
 			]
 		});
 	}
 	// src/points/raster.ts
-	var { fround: Dr } = Math;
-	function Or(e, { width: t, height: n }, r, i, a, o, s, c) {
+	var { fround: Ar } = Math;
+	function jr(e, { width: t, height: n }, r, i, a, o, s, c) {
 		e.fill(s);
-		let l = a.turn.map(Dr), u = Dr(a.scale[0]), d = Dr(a.scale[1]), f = Dr(t / 2 + a.shift[0]), p = Dr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = gn(o), v = (o - 1) / 2;
+		let l = a.turn.map(Ar), u = Ar(a.scale[0]), d = Ar(a.scale[1]), f = Ar(t / 2 + a.shift[0]), p = Ar(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = _n(o), v = (o - 1) / 2;
 		for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 			let s = i[a];
 			if (s >>> 24 !== r) continue;
@@ -2646,7 +2670,7 @@
 			}
 		}
 	}
-	function kr(e) {
+	function Mr(e) {
 		let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 		return {
 			kind: "cpu",
@@ -2656,13 +2680,13 @@
 				e.width = r, e.height = i, n = t.createImageData(r, i);
 			},
 			draw(a, o, s, c) {
-				r && (Or(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? mn(s, 255) : 0, c), t.putImageData(n, 0, 0));
+				r && (jr(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? hn(s, 255) : 0, c), t.putImageData(n, 0, 0));
 			},
 			end() {}
 		};
 	}
 	// src/points/select.ts
-	function Ar(e, t, n, r, i) {
+	function Nr(e, t, n, r, i) {
 		let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 		for (let e = 0; e < f; e++) {
 			if (!(t[e] >>> 24)) continue;
@@ -2670,21 +2694,21 @@
 			u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 		}
 	}
-	function jr(e, t, n, r, i, a, o) {
+	function Pr(e, t, n, r, i, a, o) {
 		let [s, c] = [-1, o * o];
-		return Ar(e, t, n, r, (e, t, n) => {
+		return Nr(e, t, n, r, (e, t, n) => {
 			let r = (t - i) ** 2 + (n - a) ** 2;
 			r <= c && ([s, c] = [e, r]);
 		}), s;
 	}
-	function Mr(e, t, n, r, i) {
-		let { width: a, height: o } = r, s = Nr(i, a, o), c = new Uint32Array(e.count), l = 0;
-		return Ar(e, t, n, r, (e, t, n) => {
+	function Fr(e, t, n, r, i) {
+		let { width: a, height: o } = r, s = Ir(i, a, o), c = new Uint32Array(e.count), l = 0;
+		return Nr(e, t, n, r, (e, t, n) => {
 			let [r, i] = [Math.floor(t), Math.floor(n)];
 			r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 		}), c.slice(0, l);
 	}
-	function Nr(e, t, n) {
+	function Ir(e, t, n) {
 		let r = new Uint8Array(t * n);
 		for (let i = 0; i < n; i++) {
 			let n = i + .5, a = [];
@@ -2701,8 +2725,8 @@
 		return r;
 	}
 	// src/points/webgl.ts
-	var Pr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Fr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ir = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-	function Lr(e, t, n) {
+	var Lr = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Rr = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", zr = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+	function Br(e, t, n) {
 		let r = e.getContext("webgl2", {
 			antialias: !1,
 			depth: !1,
@@ -2711,10 +2735,10 @@
 		});
 		if (!r) return null;
 		let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-		if (Ir.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+		if (zr.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 		e.addEventListener("webglcontextlost", n);
 		let o = r.createProgram();
-		for (let [e, t] of [[r.VERTEX_SHADER, Pr], [r.FRAGMENT_SHADER, Fr]]) {
+		for (let [e, t] of [[r.VERTEX_SHADER, Lr], [r.FRAGMENT_SHADER, Rr]]) {
 			let n = r.createShader(e);
 			r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 		}
@@ -2744,12 +2768,12 @@
 				e.width = t, e.height = n, r.viewport(0, 0, t, n);
 			},
 			draw(t, n, i, a) {
-				let [o, s, l] = hn(i ?? "#000000");
+				let [o, s, l] = gn(i ?? "#000000");
 				if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 				let u = t.turn;
 				r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 				let p = /* @__PURE__ */ new Float32Array(32);
-				p.set(gn(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+				p.set(_n(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 				for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 			},
 			end() {
@@ -2758,8 +2782,8 @@
 		};
 	}
 	// src/views/cloud.tsx
-	var Rr = 25e4, zr = 4e5, Br = 12, Vr = [58, 40], Hr = [44, 40], Ur = 460;
-	function Wr(e) {
+	var Vr = 25e4, Hr = 4e5, Ur = 12, Wr = [58, 40], Gr = [44, 40], Kr = 460;
+	function qr(e) {
 		let { cloud: t, paint: n, theme: r, tool: i, isEqual: a, pointWidth: o, names: s } = e, c = W(null), l = W(null), u = J(null), d = J({
 			width: 0,
 			height: 0
@@ -2774,24 +2798,24 @@
 			let e = _.current;
 			cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 				if (!l.current || !u.peek()) return;
-				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Rr : Infinity;
-				l.current.draw(u.peek(), Gr(n * g.current), r ? null : lt[t], i);
+				let { theme: t, pointWidth: n, shores: r } = v.current, i = l.current.kind === "cpu" && e.isMoving ? Vr : Infinity;
+				l.current.draw(u.peek(), Jr(n * g.current), r ? null : lt[t], i);
 			});
 		}, b = (e) => {
 			u.value = e;
 			let t = _.current;
-			t.isFitted = !1, t.isMoving = v.current.cloud.count > Rr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+			t.isFitted = !1, t.isMoving = v.current.cloud.count > Vr, y(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 				t.isMoving = !1, y();
 			}, 120));
 		}, x = () => {
-			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Ur ? Hr : Vr;
-			b(Kn(e, d.peek(), Kr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
+			let { cloud: e, isEqual: t } = v.current, n = d.peek().width / g.current < Kr ? Gr : Wr;
+			b(qn(e, d.peek(), Yr(e), n.map((e) => e * g.current), t || e.shape !== "plane")), _.current.isFitted = !0;
 		};
 		U(() => {
 			let { forced: t } = e, n = document.createElement("canvas");
 			n.setAttribute("aria-hidden", "true");
 			let r = null;
-			return t !== "cpu" && !f.value && (r = Lr(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= kr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
+			return t !== "cpu" && !f.value && (r = Br(n, t === "webgl", () => f.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Mr(n), p.value = r.kind, l.current = r, r.setCloud(v.current.cloud), r.setPaint(v.current.paint), d.peek().width && r.resize(d.peek()), c.current.prepend(n), y(), () => {
 				r.end(), n.remove(), l.current = null;
 			};
 		}, [f.value, e.forced]), U(() => {
@@ -2824,8 +2848,8 @@
 			e.shores
 		]), e.handle.current = {
 			fit: x,
-			zoom: (e) => u.peek() && b(qn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
-			svg: () => ui(c.current, v.current, u.peek(), d.peek())
+			zoom: (e) => u.peek() && b(Jn(u.peek(), d.peek(), e, d.peek().width / 2, d.peek().height / 2)),
+			svg: () => pi(c.current, v.current, u.peek(), d.peek())
 		};
 		let S = W(/* @__PURE__ */ new Map()), C = W({
 			x: 0,
@@ -2847,13 +2871,13 @@
 			let n = w(e), r = S.current.get(e.pointerId);
 			if (!u.peek()) return;
 			if (!r) {
-				e.pointerType === "mouse" && t.count <= zr && O(n);
+				e.pointerType === "mouse" && t.count <= Hr && te(n);
 				return;
 			}
 			let a = 4 * g.current;
 			if (Math.hypot(n[0] - C.current.x, n[1] - C.current.y) > a && (C.current.hasMoved = !0), S.current.size === 2) {
 				let [t] = [...S.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(n[0] - t[0], n[1] - t[1]) / Math.max(1, Math.hypot(r[0] - t[0], r[1] - t[1]));
-				b(qn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
+				b(Jn(u.peek(), d.peek(), i, (n[0] + t[0]) / 2, (n[1] + t[1]) / 2));
 			} else if (m.value) {
 				let { x: e, y: t } = C.current;
 				m.value = i === "box" ? [
@@ -2870,7 +2894,7 @@
 					shift: [c[0] + i, c[1] + a]
 				});
 				else {
-					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Un(o, i * e, a * e);
+					let e = t.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(d.peek().width, d.peek().height)), n = Wn(o, i * e, a * e);
 					b({
 						turn: n,
 						scale: s,
@@ -2884,23 +2908,23 @@
 			let a = w(r), o = m.value;
 			if (m.value = null, !u.peek() || r.type === "pointercancel") return;
 			let s = r.altKey ? "subtract" : r.shiftKey ? "add" : "replace";
-			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Mr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(jr(t, n, u.peek(), d.peek(), a[0], a[1], Br * g.current));
-		}, ee = W(0), O = (e) => {
+			o && C.current.hasMoved && o.length > 2 ? e.onSelect(Fr(t, n, u.peek(), d.peek(), o), s, i) : !C.current.hasMoved && S.current.size === 0 && e.onPick(Pr(t, n, u.peek(), d.peek(), a[0], a[1], Ur * g.current));
+		}, ee = W(0), te = (e) => {
 			cancelAnimationFrame(ee.current), ee.current = requestAnimationFrame(() => {
 				if (!u.peek()) return;
-				let t = jr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Br * g.current);
+				let t = Pr(v.current.cloud, v.current.paint, u.peek(), d.peek(), e[0], e[1], Ur * g.current);
 				h.value = t < 0 ? null : {
 					point: t,
 					x: e[0] / g.current,
 					y: e[1] / g.current
 				};
 			});
-		}, k = (e) => {
+		}, O = (e) => {
 			if (!u.peek()) return;
 			e.preventDefault();
 			let [t, n] = w(e);
-			b(qn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-		}, A = (r) => {
+			b(Jn(u.peek(), d.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		}, k = (r) => {
 			if (r.ctrlKey || r.metaKey || !u.peek()) return;
 			let i = 40 * g.current, a = {
 				ArrowLeft: [i, 0],
@@ -2914,17 +2938,17 @@
 				shift: [c[0] + a[0], c[1] + a[1]]
 			});
 			else if (a) b({
-				turn: Un(o, a[0] / i * .1, a[1] / i * .1),
+				turn: Wn(o, a[0] / i * .1, a[1] / i * .1),
 				scale: s,
 				shift: c
 			});
 			else if (r.key === "+" || r.key === "=") e.handle.current.zoom(1.4);
 			else if (r.key === "-") e.handle.current.zoom(1 / 1.4);
 			else if (r.key === "0") x();
-			else if (r.key === "Enter") e.onPick(jr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
+			else if (r.key === "Enter") e.onPick(Pr(t, n, u.peek(), d.peek(), d.peek().width / 2, d.peek().height / 2, 1e9));
 			else return;
 			r.preventDefault();
-		}, j = h.value && !m.value ? e.hint(h.value.point) : null, M = g.current, N = u.value;
+		}, A = h.value && !m.value ? e.hint(h.value.point) : null, j = g.current, M = u.value;
 		return /* @__PURE__ */ Z("div", {
 			ref: c,
 			class: `cloud ${i}`,
@@ -2938,21 +2962,21 @@
 			onPointerUp: D,
 			onPointerCancel: D,
 			onPointerLeave: () => h.value = null,
-			onWheel: k,
-			onKeyDown: A,
+			onWheel: O,
+			onKeyDown: k,
 			children: [
-				N && d.value.width > 0 && e.shores && /* @__PURE__ */ Z(qr, {
+				M && d.value.width > 0 && e.shores && /* @__PURE__ */ Z(Xr, {
 					cloud: t,
 					shores: e.shores,
-					camera: N,
+					camera: M,
 					size: d.value,
-					ratio: M
+					ratio: j
 				}),
-				N && d.value.width > 0 && /* @__PURE__ */ Z(Jr, {
+				M && d.value.width > 0 && /* @__PURE__ */ Z(Zr, {
 					cloud: t,
-					camera: N,
+					camera: M,
 					size: d.value,
-					ratio: M,
+					ratio: j,
 					names: s,
 					marks: e.marks,
 					picked: e.picked,
@@ -2963,32 +2987,32 @@
 					outlines: e.outlines,
 					ground: e.ground
 				}),
-				j && h.value && /* @__PURE__ */ Z("div", {
+				A && h.value && /* @__PURE__ */ Z("div", {
 					class: "tip",
 					style: {
-						left: `${Math.min(h.value.x + 14, d.value.width / M - 230)}px`,
-						top: `${Math.min(h.value.y + 14, d.value.height / M - 90)}px`
+						left: `${Math.min(h.value.x + 14, d.value.width / j - 230)}px`,
+						top: `${Math.min(h.value.y + 14, d.value.height / j - 90)}px`
 					},
-					children: [/* @__PURE__ */ Z("b", { children: [/* @__PURE__ */ Z("i", { style: { background: j.colour } }), j.title] }), /* @__PURE__ */ Z("span", { children: j.text })]
+					children: [/* @__PURE__ */ Z("b", { children: [/* @__PURE__ */ Z("i", { style: { background: A.colour } }), A.title] }), /* @__PURE__ */ Z("span", { children: A.text })]
 				})
 			]
 		});
 	}
-	function Gr(e) {
+	function Jr(e) {
 		return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 	}
-	function Kr(e) {
-		if (e.shape === "plane") return Vn;
-		if (e.shape === "space") return Un(Vn, .6, .4);
+	function Yr(e) {
+		if (e.shape === "plane") return Hn;
+		if (e.shape === "space") return Wn(Hn, .6, .4);
 		let [t, n, r] = [
 			0,
 			0,
 			0
 		], i = Math.max(1, Math.floor(e.count / 2e4));
 		for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-		return Wn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+		return Gn(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 	}
-	function qr({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	function Xr({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 		let a = e.shape === "sphere", o = (a ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, s = n.scale[0] / i, [c, l] = [r.width / i, r.height / i];
 		return /* @__PURE__ */ Z("svg", {
 			class: "lands",
@@ -3001,22 +3025,22 @@
 					cx: c / 2 + n.shift[0] / i,
 					cy: l / 2 + n.shift[1] / i,
 					r: s
-				}), t.map((e) => ir(e.kind, o) && /* @__PURE__ */ Z("path", {
+				}), t.map((e) => ar(e.kind, o) && /* @__PURE__ */ Z("path", {
 					class: e.kind,
-					d: ar(e, n, r, i, a)
+					d: or(e, n, r, i, a)
 				}, e.kind))]
 			})
 		});
 	}
-	function Jr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
+	function Zr({ cloud: e, camera: t, size: n, ratio: r, names: i, logs: a, marks: o, picked: s, drawing: c, theme: l, degrees: u, outlines: d, ground: f }) {
 		let [p, m] = [n.width / r, n.height / r], h = (e, i, a) => {
-			let [o, s, c] = Gn(t, n, e, i, a);
+			let [o, s, c] = Kn(t, n, e, i, a);
 			return [
 				o / r,
 				s / r,
 				c
 			];
-		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = G(() => Xr(o.map((e) => ({
+		}, g = s < 0 ? null : h(e.positions[3 * s], e.positions[3 * s + 1], e.positions[3 * s + 2]), _ = G(() => $r(o.map((e) => ({
 			mark: e,
 			at: h(e.x, e.y, e.z)
 		})), p, m, e.shape === "sphere"), [
@@ -3030,31 +3054,31 @@
 			height: m,
 			"aria-hidden": "true",
 			children: [
-				e.shape === "plane" && f && /* @__PURE__ */ Z(oi, {
+				e.shape === "plane" && f && /* @__PURE__ */ Z(li, {
 					ground: f,
-					plane: Zr(e, t, n, r)
+					plane: ei(e, t, n, r)
 				}),
-				e.shape === "plane" && d && /* @__PURE__ */ Z(ai, {
+				e.shape === "plane" && d && /* @__PURE__ */ Z(ci, {
 					outlines: d,
-					plane: Zr(e, t, n, r),
+					plane: ei(e, t, n, r),
 					theme: l
 				}),
-				e.shape === "plane" && /* @__PURE__ */ Z(ri, {
-					plane: Zr(e, t, n, r),
+				e.shape === "plane" && /* @__PURE__ */ Z(oi, {
+					plane: ei(e, t, n, r),
 					size: n,
 					ratio: r,
 					names: i,
 					logs: a,
 					degrees: u
 				}),
-				e.shape === "space" && /* @__PURE__ */ Z(si, {
+				e.shape === "space" && /* @__PURE__ */ Z(ui, {
 					cloud: e,
 					names: i,
 					pixel: h,
 					width: p,
 					height: m
 				}),
-				e.shape === "sphere" && /* @__PURE__ */ Z(ci, {
+				e.shape === "sphere" && /* @__PURE__ */ Z(di, {
 					camera: t,
 					size: n,
 					pixel: h
@@ -3063,9 +3087,9 @@
 					class: "mark",
 					transform: `translate(${t} ${n})`,
 					children: [/* @__PURE__ */ Z("rect", {
-						x: -Yr(e),
+						x: -Qr(e),
 						y: "-10",
-						width: 2 * Yr(e),
+						width: 2 * Qr(e),
 						height: "20",
 						rx: "10",
 						fill: e.colour
@@ -3088,18 +3112,18 @@
 			]
 		});
 	}
-	function Yr(e) {
+	function Qr(e) {
 		return Math.max(10, 3.6 * e.text.length + 6);
 	}
-	function Xr(e, t, n, r) {
+	function $r(e, t, n, r) {
 		let i = [];
 		for (let a of e) {
 			let [e, o, s] = a.at;
-			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Yr(t) + Yr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+			if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Qr(t) + Qr(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 		}
 		return i;
 	}
-	function Zr({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+	function ei({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		return {
 			toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 			toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3107,8 +3131,8 @@
 			fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 		};
 	}
-	function Qr(e, t, n) {
-		let r = nn(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+	function ti(e, t, n) {
+		let r = rn(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 		return i > 10 ? [
 			15,
 			30,
@@ -3116,30 +3140,30 @@
 			90
 		].find((r) => (t - e) / r <= n) ?? 90 : i;
 	}
-	function $r(e, t, n) {
-		let r = Qr(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, ti((i + t) * r, "N", "S")]);
+	function ni(e, t, n) {
+		let r = ti(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+		return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, ii((i + t) * r, "N", "S")]);
 	}
-	function ei(e, t, n, r) {
-		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Qr(e, t, n);
+	function ri(e, t, n, r) {
+		let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ti(e, t, n);
 		for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 			let i = 0, o = !1;
 			for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 			let s = n - i;
-			!o && s >= e && s <= t && a.push([s, ti((n + 540) % 360 - 180, "E", "W")]);
+			!o && s >= e && s <= t && a.push([s, ii((n + 540) % 360 - 180, "E", "W")]);
 		}
 		return a;
 	}
-	function ti(e, t, n) {
+	function ii(e, t, n) {
 		let r = `${Number(Math.abs(e).toFixed(4))}°`;
 		return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 	}
-	function ni(e, t, n) {
+	function ai(e, t, n) {
 		let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
-		return rn(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
+		return an(r(e), r(t), n).map((e) => [Math.log10(e), X(e, 6)]);
 	}
-	function ri({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
-		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? ei(o(0), o(u), f[0], a.breaks) : i[0] ? ni(o(0), o(u), f[0]) : nn(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? $r(s(d), s(0), f[1]) : i[1] ? ni(s(d), s(0), f[1]) : nn(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]), h = 0;
+	function oi({ plane: e, size: t, ratio: n, names: r, logs: i = [], degrees: a }) {
+		let { toX: o, toY: s, fromX: c, fromY: l } = e, [u, d] = [t.width / n, t.height / n], f = [Math.max(2, Math.floor(u / 110)), Math.max(2, Math.floor(d / 80))], p = a ? ri(o(0), o(u), f[0], a.breaks) : i[0] ? ai(o(0), o(u), f[0]) : rn(o(0), o(u), f[0]).map((e) => [e, X(e, 6)]), m = a ? ni(s(d), s(0), f[1]) : i[1] ? ai(s(d), s(0), f[1]) : rn(s(d), s(0), f[1]).map((e) => [e, X(e, 6)]), h = 0;
 		return /* @__PURE__ */ Z(x, { children: [(a?.breaks ?? []).map(([e, t, n]) => {
 			let [r, i] = [c(e - h), c(e - h + n)];
 			return h += t - e - n, {
@@ -3205,31 +3229,31 @@
 			]
 		})] });
 	}
-	function ii({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+	function si({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 		let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 		return `M${Array.from({ length: 73 }, (t, n) => {
 			let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 			return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 		}).join("L")}Z`;
 	}
-	function ai({ outlines: e, plane: t, theme: n }) {
+	function ci({ outlines: e, plane: t, theme: n }) {
 		return /* @__PURE__ */ Z("g", {
 			class: "outlines",
 			children: e.map((e) => /* @__PURE__ */ Z("g", {
 				stroke: ut(e.group, n),
 				fill: ut(e.group, n),
 				children: [/* @__PURE__ */ Z("path", {
-					d: ii(e, 1, t),
+					d: si(e, 1, t),
 					"fill-opacity": ".07"
 				}), /* @__PURE__ */ Z("path", {
-					d: ii(e, 2, t),
+					d: si(e, 2, t),
 					"fill-opacity": "0",
 					"stroke-dasharray": "5 4"
 				})]
 			}, e.group))
 		});
 	}
-	function oi({ ground: e, plane: { fromX: t, fromY: n } }) {
+	function li({ ground: e, plane: { fromX: t, fromY: n } }) {
 		let { columns: r, rows: i, low: a, high: o, shade: s } = e, c = (e) => t(a[0] + (o[0] - a[0]) * e / r), l = (e) => n(a[1] + (o[1] - a[1]) * e / i);
 		return /* @__PURE__ */ Z("g", {
 			class: "ground",
@@ -3245,8 +3269,8 @@
 			})
 		});
 	}
-	function si({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-		let [a, ...o] = Rn(e), [s, c] = n(...a);
+	function ui({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+		let [a, ...o] = zn(e), [s, c] = n(...a);
 		return /* @__PURE__ */ Z("g", {
 			class: "axis",
 			children: o.map((e, a) => {
@@ -3265,7 +3289,7 @@
 			})
 		});
 	}
-	function ci({ camera: e, size: t, pixel: n }) {
+	function di({ camera: e, size: t, pixel: n }) {
 		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 			30,
 			15,
@@ -3282,12 +3306,12 @@
 		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 			let t = "", r = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...Bn(i, a));
+				let [e, o, s] = n(...Vn(i, a));
 				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 			}
 			return t;
 		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = (e, t, r) => {
-			let [i, a, o] = n(...Bn(e, t));
+			let [i, a, o] = n(...Vn(e, t));
 			return o > 0 && /* @__PURE__ */ Z("text", {
 				x: i + 3,
 				y: a - 3,
@@ -3307,14 +3331,14 @@
 			]
 		});
 	}
-	var li = 2e4;
-	function ui(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Yt(e.querySelector(".over"), l, u + 30, lt[i]), f = Jt("g", {});
-		if (n.count <= li) {
-			let e = Gr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+	var fi = 2e4;
+	function pi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+		let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = Xt(e.querySelector(".over"), l, u + 30, lt[i]), f = Yt("g", {});
+		if (n.count <= fi) {
+			let e = Jr(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 			for (let e = 0; e < n.count; e++) {
 				if (!(r[e] >>> 24)) continue;
-				let [i, a, l] = Gn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+				let [i, a, l] = Kn(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 				!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 			}
 			for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3323,7 +3347,7 @@
 					n >> 8 & 255,
 					n >> 16 & 255
 				].map((e) => e.toString(16).padStart(2, "0")).join("")}`;
-				f.append(Jt("path", {
+				f.append(Yt("path", {
 					d: r,
 					stroke: t,
 					"stroke-width": String(2 * e),
@@ -3331,7 +3355,7 @@
 					fill: "none"
 				}));
 			}
-		} else f.append(Jt("image", {
+		} else f.append(Yt("image", {
 			href: e.querySelector("canvas").toDataURL("image/png"),
 			width: String(l),
 			height: String(u)
@@ -3340,13 +3364,13 @@
 		p ? p.after(f) : d.querySelector("rect").after(f);
 		let m = e.querySelector(".lands");
 		if (m) {
-			let e = Jt("svg", {
+			let e = Yt("svg", {
 				width: String(l),
 				height: String(u)
 			});
-			e.append(Yt(m, l, u, lt[i]).querySelector(".shores")), f.before(e);
+			e.append(Xt(m, l, u, lt[i]).querySelector(".shores")), f.before(e);
 		}
-		let h = Jt("text", {
+		let h = Yt("text", {
 			x: "10",
 			y: String(u + 20),
 			"font-size": "12",
@@ -3356,7 +3380,7 @@
 		return h.textContent = t, d.append(h), d;
 	}
 	// src/state/compare.ts
-	function di(e, t) {
+	function mi(e, t) {
 		let [n, r, i] = [
 			0,
 			0,
@@ -3375,11 +3399,11 @@
 			squares: i
 		};
 	}
-	function fi(e, t, n) {
+	function hi(e, t, n) {
 		let r = [];
 		for (let i of e.columns) {
 			if (i.kind === "text") continue;
-			let [e, a] = [di(i.values, t), di(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+			let [e, a] = [mi(i.values, t), mi(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 			r.push({
 				name: i.name,
 				a: e.mean,
@@ -3390,7 +3414,7 @@
 		let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 		return r.sort((e, t) => i(t) - i(e));
 	}
-	function pi(e, t, n) {
+	function gi(e, t, n) {
 		let r = e.groups.map(({ name: e }) => ({
 			name: e,
 			a: 0,
@@ -3400,13 +3424,13 @@
 			r[e] && (r[e].a += t[i], r[e].b += n[i]);
 		}), r.filter((e) => e.a + e.b > 0);
 	}
-	function mi(e) {
+	function _i(e) {
 		return e.reduce((e, t) => e + t, 0);
 	}
 	// src/views/compare.tsx
-	var hi = 60;
-	function gi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
-		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [mi(r.rows), mi(c)];
+	var vi = 60;
+	function yi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: a, close: o }) {
+		let s = !i || i === r.rows, c = s ? r.rows.map((e) => 1 - e) : i, l = s ? "all other rows" : a, u = s ? 0 : r.rows.reduce((e, t, n) => e + (t & c[n]), 0), d = (e, t) => t ? `${X(100 * e / t, 3)} %` : "–", [f, p] = [_i(r.rows), _i(c)];
 		return /* @__PURE__ */ Z("section", {
 			class: "card chosen",
 			"aria-labelledby": `compare${e}`,
@@ -3441,7 +3465,7 @@
 						})
 					})]
 				}),
-				/* @__PURE__ */ Z(gr, {
+				/* @__PURE__ */ Z(yr, {
 					caption: "Columns of A and B, those that differ most first",
 					names: [
 						"column",
@@ -3449,14 +3473,14 @@
 						"mean of B",
 						"difference in standard deviations"
 					],
-					rows: fi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
+					rows: hi(t, r.rows, c).map(({ name: e, a: t, b: n, effect: r }) => [
 						e,
 						t,
 						n,
 						Number.isNaN(r) ? "–" : Number(r.toPrecision(3))
 					])
 				}),
-				n && n.groups.length > 1 && /* @__PURE__ */ Z(gr, {
+				n && n.groups.length > 1 && /* @__PURE__ */ Z(yr, {
 					caption: `${n.title} of A and B`,
 					names: [
 						n.title,
@@ -3465,7 +3489,7 @@
 						"rows of B",
 						"share of B"
 					],
-					rows: pi(n, r.rows, c).slice(0, hi).map((e) => [
+					rows: gi(n, r.rows, c).slice(0, vi).map((e) => [
 						e.name,
 						e.a,
 						d(e.a, f),
@@ -3477,7 +3501,7 @@
 		});
 	}
 	// src/views/icon.tsx
-	var _i = {
+	var bi = {
 		shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 		hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 		only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3491,35 +3515,35 @@
 		close: "M6 6l12 12M18 6 6 18",
 		up: "M12 19V5m-6 6 6-6 6 6"
 	};
-	function vi({ name: e }) {
+	function xi({ name: e }) {
 		return /* @__PURE__ */ Z("svg", {
 			class: "icon",
 			viewBox: "0 0 24 24",
 			width: "18",
 			height: "18",
 			"aria-hidden": "true",
-			children: /* @__PURE__ */ Z("path", { d: _i[e] })
+			children: /* @__PURE__ */ Z("path", { d: bi[e] })
 		});
 	}
 	// src/views/scene.tsx
-	var yi = 40, bi = 16, xi = 6, Si = 200, Ci = "sure:";
-	function wi(e, t) {
+	var Si = 40, Ci = 16, wi = 6, Ti = 200, Ei = "sure:";
+	function Di(e, t) {
 		return e.find((e) => e.kind !== "text" && t.test(e.name));
 	}
-	function Ti({ source: e, settings: t, settle: n, choice: r, asked: i }) {
-		let a = It.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = wi(d, /^(lon|lng|long|longitude)$/i), p = wi(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
+	function Oi({ source: e, settings: t, settle: n, choice: r, asked: i }) {
+		let a = Lt.value, { name: o, columns: s, sources: c, layouts: l, suffix: u = "" } = e, d = s.columns.filter((e) => e.kind !== "text"), f = Di(d, /^(lon|lng|long|longitude)$/i), p = Di(d, /^(lat|latitude)$/i), m = d.filter((t) => t.name !== e.id && t.name !== e.weights), h = m.length >= 2 ? m : d, g = (e, t) => d.find((t) => t.name === e) ?? t, _ = l.map((e) => [e.key, e.title]);
 		f && p && _.push(["sphere", "sphere"]), h.length >= 2 && _.push(["flat", "columns"]);
 		let v = _.find(([e]) => e === t.view)?.[0] ?? _[0]?.[0] ?? "flat", y = l.find((e) => e.key === v), b = v === "sphere", x = y?.x ?? g(t.x, f ?? h[0]), S = y?.y ?? g(t.y, p ?? h[1] ?? h[0]), C = y ? y.z : t.z ? d.find((e) => e.name === t.z) : void 0, w = t.colour ?? c[0]?.key ?? e.colour ?? "", T = y ? y.isEqual : x === f && S === p || e.isEqual, E = t.edge !== "no" && !y?.degrees, D = [
 			x,
 			S,
 			...C ? [C] : []
-		], ee = G(() => D.map((e) => !y && !b && !T && Nn(e.values)), [
+		], ee = G(() => D.map((e) => !y && !b && !T && Pn(e.values)), [
 			x,
 			S,
 			C,
 			b,
 			T
-		]), O = t.log === "no" ? D.map(() => !1) : ee, k = t.log !== "no" && ee.includes(!0), A = G(() => b ? zn(f.values, p.values) : In(D.map((e, t) => O[t] ? Fn(e) : e), {
+		]), te = t.log === "no" ? D.map(() => !1) : ee, O = t.log !== "no" && ee.includes(!0), k = G(() => b ? Bn(f.values, p.values) : Ln(D.map((e, t) => te[t] ? In(e) : e), {
 			isEqual: T,
 			stretch: y?.stretch,
 			isEdged: E
@@ -3530,41 +3554,41 @@
 			C,
 			T,
 			E,
-			k
-		]), j = y ? y.degrees : !b && x === f && S === p && !C ? { breaks: [] } : void 0, M = b || j !== void 0;
+			O
+		]), A = y ? y.degrees : !b && x === f && S === p && !C ? { breaks: [] } : void 0, j = b || A !== void 0;
 		U(() => {
-			M && e.coast && cr(e.coast);
-		}, [M]);
-		let N = G(() => {
-			if (!M || !or.value) return null;
-			if (b) return er(or.value);
-			let [e, t] = [x, S].map((e) => Dn(e.values)), n = j.breaks;
+			j && e.coast && lr(e.coast);
+		}, [j]);
+		let M = G(() => {
+			if (!j || !sr.value) return null;
+			if (b) return tr(sr.value);
+			let [e, t] = [x, S].map((e) => On(e.values)), n = A.breaks;
 			if (!e || !t) return null;
 			let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-			return Zn([e[0], r], t) ? tr(or.value, A, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+			return Qn([e[0], r], t) ? nr(sr.value, k, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
 		}, [
-			or.value,
-			A,
-			M
-		]), te = J(null), P = J(null), ne = w.startsWith(Ci), F = c.find((e) => e.key === (ne ? w.slice(5) : w));
+			sr.value,
+			k,
+			j
+		]), N = J(null), P = J(null), ne = w.startsWith(Ei), F = c.find((e) => e.key === (ne ? w.slice(5) : w));
 		U(() => {
 			let e = new AbortController();
 			return P.value = null, (async () => {
 				try {
 					if (F) {
 						let t = await F.load(e.signal);
-						e.signal.aborted || (te.value = t);
+						e.signal.aborted || (N.value = t);
 					} else {
 						let e = w.startsWith("column:") ? s.columns.find((e) => e.name === w.slice(7)) : void 0;
-						te.value = e ? xt(e) : null;
+						N.value = e ? St(e) : null;
 					}
 				} catch (t) {
-					e.signal.aborted || ([P.value, te.value] = [t, null]);
+					e.signal.aborted || ([P.value, N.value] = [t, null]);
 				}
 			})(), () => e.abort();
 		}, [F?.key ?? w, F?.version]);
-		let I = J(null), L = J([]), R = J(/* @__PURE__ */ new Set()), re = J(-1), z = J("move"), ie = J(0), B = W(null), ae = J(/* @__PURE__ */ new Map()), oe = J(null), se = te.value, V = G(() => {
-			let e = se && ne ? yt(se) : se;
+		let I = J(null), L = J([]), R = J(/* @__PURE__ */ new Set()), re = J(-1), z = J("move"), ie = J(0), B = W(null), ae = J(/* @__PURE__ */ new Map()), oe = J(null), se = N.value, V = G(() => {
+			let e = se && ne ? bt(se) : se;
 			return e && ae.value.size ? {
 				...e,
 				groups: e.groups.map((e) => ({
@@ -3580,18 +3604,18 @@
 		U(() => {
 			R.value = /* @__PURE__ */ new Set(), ae.value = /* @__PURE__ */ new Map();
 		}, [se?.title]);
-		let ce = (e) => V !== null && R.value.size > 0 && R.value.has(V.groupOf[e]), le = G(() => Oi(A, s.rows, V, I.value, R.value, a), [
-			A,
+		let ce = (e) => V !== null && R.value.size > 0 && R.value.has(V.groupOf[e]), le = G(() => ji(k, s.rows, V, I.value, R.value, a), [
+			k,
 			V,
 			I.value,
 			R.value,
 			a
-		]), H = G(() => I.value ? I.value.reduce((e, t) => e + t, 0) : 0, [I.value]), ue = G(() => ki(A, V, R.value, a), [
-			A,
+		]), H = G(() => I.value ? I.value.reduce((e, t) => e + t, 0) : 0, [I.value]), ue = G(() => Mi(k, V, R.value, a), [
+			k,
 			V,
 			R.value,
 			a
-		]), de = G(() => re.value < 0 ? -1 : A.rowOf.indexOf(re.value), [A, re.value]), fe = (e, t, n) => {
+		]), de = G(() => re.value < 0 ? -1 : k.rowOf.indexOf(re.value), [k, re.value]), fe = (e, t, n) => {
 			let r = t === "replace" || !I.value ? new Uint8Array(s.rows) : I.value.slice();
 			for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 			let i = r.includes(1);
@@ -3603,7 +3627,7 @@
 					subtract: "without "
 				}[t];
 				L.value = i ? t === "replace" ? [n] : [...L.value, `${e}${n}`] : [];
-			}), Pt(i ? `${Y(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
+			}), Ft(i ? `${Y(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
 		}, pe = () => Ee(() => [I.value, L.value, re.value] = [
 			null,
 			[],
@@ -3614,7 +3638,7 @@
 			I.value = e.includes(1) ? e : null, L.value = [...L.value, "inverted"];
 		}, he = function* (e) {
 			for (let t = 0; t < s.rows; t++) V.groupOf[t] === e && (yield t);
-		}, ge = (e, t) => fe(he(e), t, `${F ? "cluster " : `${V.title} `}${V.groups[e].name}`), _e = (e, t) => fe(bt(V, e), t, `probability below ${e}`), ve = () => {
+		}, ge = (e, t) => fe(he(e), t, `${F ? "cluster " : `${V.title} `}${V.groups[e].name}`), _e = (e, t) => fe(xt(V, e), t, `probability below ${e}`), ve = () => {
 			if (!I.value || !V) return;
 			let e = new Set(R.value);
 			I.value.forEach((t, n) => t && e.add(V.groupOf[n])), e.size < V.groups.length && (R.value = e);
@@ -3636,12 +3660,13 @@
 			let e = V.groups.findIndex((e) => e.number === be.group);
 			e >= 0 && fe(he(e), "replace", `cluster ${V.groups[e].name}`);
 		}, [be]);
-		let xe = ie.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), Se = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : X(e.values[t], 6)}`).join(" · "), Ce = s.columns.find((t) => t.name === e.id), we = (t) => e.titleOf ? e.titleOf(t) : Ce ? String(Ce.kind === "text" ? Ce.values[t] : X(Ce.values[t], 12)) : `row ${Y(t + 1)}`, Te = (e) => {
+		let xe = G(() => h, [s]), Se = V !== null && V.groups.length > 0 && xe.length > 0, Ce = ie.value || (s.rows > 3e5 ? 1 : s.rows > 3e4 ? 2 : s.rows > 3e3 ? 4 : s.rows > 500 ? 7 : 9), we = (t) => s.columns.filter((t) => t.name !== e.id).slice(0, 6).map((e) => `${e.name} ${e.kind === "text" ? e.values[t] : X(e.values[t], 6)}`).join(" · "), Te = s.columns.find((t) => t.name === e.id), De = (t) => e.titleOf ? e.titleOf(t) : Te ? String(Te.kind === "text" ? Te.values[t] : X(Te.values[t], 12)) : `row ${Y(t + 1)}`, K = (e) => {
 			let t = V?.groups[V.groupOf[e]];
 			return t ? t.name : "";
-		}, De = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${V ? `, coloured by ${V.isSure ? "how sure they are in " : ""}${V.title}` : ""}; ${Y(s.rows)} rows`, K = `${De}.${V?.groups.length ? ` ${V.groups.length} groups; the list beside the picture has them all.` : ""}${H ? ` ${Y(H)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+		}, Oe = `${o}: ${y ? y.title : b ? "positions on the sphere" : `${x.name} and ${S.name}${C ? ` and ${C.name}` : ""}`}${V ? `, coloured by ${V.isSure ? "how sure they are in " : ""}${V.title}` : ""}; ${Y(s.rows)} rows`, ke = `${Oe}.${V?.groups.length ? ` ${V.groups.length} groups; the list beside the picture has them all.` : ""}${H ? ` ${Y(H)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 		return /* @__PURE__ */ Z("div", {
 			class: "scene",
+			style: { gridTemplateRows: Se ? "auto 1fr" : void 0 },
 			onKeyDown: ye,
 			children: [
 				/* @__PURE__ */ Z("section", {
@@ -3650,7 +3675,7 @@
 					children: [
 						/* @__PURE__ */ Z("div", {
 							class: "tools choices",
-							children: [r, /* @__PURE__ */ Z(Di, {
+							children: [r, /* @__PURE__ */ Z(Ai, {
 								columns: s,
 								numbers: d,
 								x: x.name,
@@ -3667,37 +3692,37 @@
 							class: "framed",
 							children: [/* @__PURE__ */ Z("div", {
 								class: "stage",
-								children: /* @__PURE__ */ Z(Wr, {
-									cloud: A,
+								children: /* @__PURE__ */ Z(qr, {
+									cloud: k,
 									paint: le,
 									theme: a,
 									tool: z.value,
 									isEqual: T || y?.stretch !== void 0,
-									pointWidth: xe,
+									pointWidth: Ce,
 									degrees: y?.degrees,
-									shores: N,
+									shores: M,
 									ground: y?.ground,
 									outlines: V && y?.outlines && y.outlines.filter(({ group: e }) => !R.value.has(e)),
 									names: [
 										0,
 										1,
 										2
-									].map((e) => D[e] ? `${D[e].name}${O[e] ? " (log)" : ""}` : ""),
-									logs: O,
-									summary: K,
-									caption: De,
+									].map((e) => D[e] ? `${D[e].name}${te[e] ? " (log)" : ""}` : ""),
+									logs: te,
+									summary: ke,
+									caption: Oe,
 									marks: ue,
 									picked: de,
 									forced: t.renderer,
 									handle: B,
-									onSelect: (e, t, n) => fe(Ei(e, (e) => A.rowOf[e]), t, n),
-									onPick: (e) => re.value = e < 0 ? -1 : A.rowOf[e],
+									onSelect: (e, t, n) => fe(ki(e, (e) => k.rowOf[e]), t, n),
+									onPick: (e) => re.value = e < 0 ? -1 : k.rowOf[e],
 									hint: (e) => {
-										let t = A.rowOf[e], n = V?.groups.length ? Te(t) : "";
+										let t = k.rowOf[e], n = V?.groups.length ? K(t) : "";
 										return {
-											title: n && n !== "no cluster" && n !== "no value" ? `${F ? "Cluster " : ""}${n} · ${we(t)}` : we(t),
-											text: `${V?.isSure ? `probability ${X(V.probability[t], 3)} · ` : ""}${Se(t)}`,
-											colour: Ct(V, t, a)
+											title: n && n !== "no cluster" && n !== "no value" ? `${F ? "Cluster " : ""}${n} · ${De(t)}` : De(t),
+											text: `${V?.isSure ? `probability ${X(V.probability[t], 3)} · ` : ""}${we(t)}`,
+											colour: wt(V, t, a)
 										};
 									}
 								})
@@ -3728,28 +3753,28 @@
 										title: n,
 										"aria-label": n,
 										onClick: () => z.value = e,
-										children: /* @__PURE__ */ Z(vi, { name: t })
+										children: /* @__PURE__ */ Z(xi, { name: t })
 									}, e)),
 									/* @__PURE__ */ Z("button", {
 										type: "button",
 										title: "Zoom in (+)",
 										"aria-label": "Zoom in",
 										onClick: () => B.current?.zoom(1.5),
-										children: /* @__PURE__ */ Z(vi, { name: "plus" })
+										children: /* @__PURE__ */ Z(xi, { name: "plus" })
 									}),
 									/* @__PURE__ */ Z("button", {
 										type: "button",
 										title: "Zoom out (-)",
 										"aria-label": "Zoom out",
 										onClick: () => B.current?.zoom(1 / 1.5),
-										children: /* @__PURE__ */ Z(vi, { name: "minus" })
+										children: /* @__PURE__ */ Z(xi, { name: "minus" })
 									}),
 									/* @__PURE__ */ Z("button", {
 										type: "button",
 										title: "Fit all (F)",
 										"aria-label": "Fit all",
 										onClick: () => B.current?.fit(),
-										children: /* @__PURE__ */ Z(vi, { name: "fit" })
+										children: /* @__PURE__ */ Z(xi, { name: "fit" })
 									})
 								]
 							})]
@@ -3762,27 +3787,34 @@
 									min: "1",
 									max: "15",
 									step: "1",
-									value: xe,
+									value: Ce,
 									onInput: (e) => ie.value = Number(e.currentTarget.value)
 								})] }),
-								/* @__PURE__ */ Z($t, {
+								/* @__PURE__ */ Z(en, {
 									name: o,
 									make: () => B.current.svg(),
 									fail: (e) => P.value = e
 								}),
 								/* @__PURE__ */ Z("span", {
 									class: "note",
-									children: z.value === "move" ? A.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+									children: z.value === "move" ? k.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 								})
 							]
 						}),
-						A.missing > 0 && /* @__PURE__ */ Z("p", {
+						k.missing > 0 && /* @__PURE__ */ Z("p", {
 							class: "note",
-							children: [Y(A.missing), " rows have a missing value in these columns and are not drawn."]
+							children: [
+								Y(k.missing),
+								" ",
+								k.missing === 1 ? "row has" : "rows have",
+								" a missing value in these columns and ",
+								k.missing === 1 ? "is" : "are",
+								" not drawn."
+							]
 						}),
-						(A.beyond > 0 || t.edge === "no") && /* @__PURE__ */ Z("p", {
+						(k.beyond > 0 || t.edge === "no") && /* @__PURE__ */ Z("p", {
 							class: "note",
-							children: [A.beyond > 0 ? `${Y(A.beyond)} ${A.beyond === 1 ? "row lies" : "rows lie"} farther out and ${A.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ Z("button", {
+							children: [k.beyond > 0 ? `${Y(k.beyond)} ${k.beyond === 1 ? "row lies" : "rows lie"} farther out and ${k.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ Z("button", {
 								type: "button",
 								class: "link",
 								onClick: () => n({ edge: t.edge === "no" ? null : "no" }),
@@ -3791,39 +3823,40 @@
 						}),
 						ee.includes(!0) && /* @__PURE__ */ Z("p", {
 							class: "note",
-							children: [k ? `${D.filter((e, t) => O[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ Z("button", {
+							children: [O ? `${D.filter((e, t) => te[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ Z("button", {
 								type: "button",
 								class: "link",
-								onClick: () => n({ log: k ? "no" : null }),
-								children: k ? "Draw values as they are" : "Draw crowded values by their logarithm"
+								onClick: () => n({ log: O ? "no" : null }),
+								children: O ? "Draw values as they are" : "Draw crowded values by their logarithm"
 							})]
 						}),
 						y?.note && /* @__PURE__ */ Z("p", {
 							class: "note",
 							children: y.note
 						}),
-						/* @__PURE__ */ Z(hr, { error: P.value })
+						/* @__PURE__ */ Z(vr, { error: P.value })
 					]
 				}),
 				/* @__PURE__ */ Z("aside", {
 					class: "side",
+					style: { gridRow: Se ? "span 2" : void 0 },
 					children: [
-						re.value >= 0 && /* @__PURE__ */ Z(Ri, {
+						re.value >= 0 && /* @__PURE__ */ Z(Vi, {
 							suffix: u,
 							columns: s,
 							row: re.value,
-							title: we(re.value),
-							cluster: V?.groups.length ? `${pt(V.title)}: ${Te(re.value)}` : "",
+							title: De(re.value),
+							cluster: V?.groups.length ? `${pt(V.title)}: ${K(re.value)}` : "",
 							probability: V?.probability?.[re.value] ?? null,
 							close: () => re.value = -1
 						}),
-						V?.isSure && /* @__PURE__ */ Z(Ii, {
+						V?.isSure && /* @__PURE__ */ Z(zi, {
 							suffix: u,
 							grouping: V,
 							theme: a,
 							choose: _e
 						}),
-						V && V.groups.length > 0 && /* @__PURE__ */ Z(Mi, {
+						V && V.groups.length > 0 && /* @__PURE__ */ Z(Fi, {
 							suffix: u,
 							grouping: V,
 							rows: s.rows,
@@ -3834,20 +3867,20 @@
 							rename: (e, t) => ae.value = new Map(ae.value).set(e, t),
 							choose: ge
 						}),
-						V && F?.hasProbability && V.probability && !V.isSure && /* @__PURE__ */ Z(Ii, {
+						V && F?.hasProbability && V.probability && !V.isSure && /* @__PURE__ */ Z(zi, {
 							suffix: u,
 							grouping: V,
 							theme: a,
 							choose: _e
 						}),
-						V?.outliers && V.outliers.length > 0 && /* @__PURE__ */ Z(Pi, {
+						V?.outliers && V.outliers.length > 0 && /* @__PURE__ */ Z(Li, {
 							suffix: u,
 							outliers: V.outliers,
-							titleOf: we,
+							titleOf: De,
 							pick: (e) => re.value = e,
 							choose: () => fe(V.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 						}),
-						V?.scale && !V.isSure && /* @__PURE__ */ Z(Li, {
+						V?.scale && !V.isSure && /* @__PURE__ */ Z(Bi, {
 							title: V.title,
 							...V.scale,
 							theme: a
@@ -3868,18 +3901,18 @@
 						})
 					]
 				}),
-				V && V.groups.length > 0 && h.length > 0 && /* @__PURE__ */ Z(Er, {
+				Se && /* @__PURE__ */ Z(kr, {
 					suffix: u,
-					columns: h,
+					columns: xe,
 					grouping: V,
 					hidden: R.value,
 					theme: a,
 					column: t.box,
 					settle: (e) => n({ box: e }),
-					nameOf: (e) => Ai(V.groups[e], F !== void 0),
+					nameOf: (e) => Ni(V.groups[e], F !== void 0),
 					choose: ge
 				}),
-				oe.value && /* @__PURE__ */ Z(gi, {
+				oe.value && /* @__PURE__ */ Z(yi, {
 					suffix: u,
 					columns: s,
 					grouping: V,
@@ -3888,13 +3921,13 @@
 					recipe: L.value.join(", "),
 					close: () => oe.value = null
 				}),
-				I.value && /* @__PURE__ */ Z(zi, {
+				I.value && /* @__PURE__ */ Z(Hi, {
 					keep: () => oe.value = {
 						rows: I.value,
 						recipe: L.value.join(", ")
 					},
 					source: e,
-					titleOf: we,
+					titleOf: De,
 					columns: s,
 					chosen: I.value,
 					total: H,
@@ -3908,10 +3941,10 @@
 			]
 		});
 	}
-	function* Ei(e, t) {
+	function* ki(e, t) {
 		for (let n of e) yield t(n);
 	}
-	function Di({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
+	function Ai({ columns: e, numbers: t, x: n, y: r, z: i, view: a, views: o, sources: s, colourKey: c, settle: l }) {
 		let u = (e, n, r) => /* @__PURE__ */ Z("label", { children: [e, /* @__PURE__ */ Z("select", {
 			value: r,
 			onChange: (e) => l({ [n]: e.currentTarget.value }),
@@ -3936,8 +3969,8 @@
 						value: e.key,
 						children: e.title
 					}), e.hasProbability && /* @__PURE__ */ Z("option", {
-						value: Ci + e.key,
-						children: ["how sure: ", e.title]
+						value: Ei + e.key,
+						children: ["how sure: ", e.title.replace("clusters of ", "")]
 					})] }, e.key)),
 					e.columns.map((e) => /* @__PURE__ */ Z("option", {
 						value: `column:${e.name}`,
@@ -3960,11 +3993,11 @@
 			] })
 		] });
 	}
-	function Oi(e, t, n, r, i, a) {
-		let o = new Uint32Array(e.count), s = n?.groups.map((e) => mn(St(e, a), 255)) ?? [], c = mn(Ct(n && !n.scale ? {
+	function ji(e, t, n, r, i, a) {
+		let o = new Uint32Array(e.count), s = n?.groups.map((e) => hn(Ct(e, a), 255)) ?? [], c = hn(wt(n && !n.scale ? {
 			...n,
 			groups: []
-		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => mn(ft(t / 255, a), 255)), u = mn(ft(NaN, a), 255), d = mn(ct[a], 254);
+		} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => hn(ft(t / 255, a), 255)), u = hn(ft(NaN, a), 255), d = hn(ct[a], 254);
 		for (let a = 0; a < e.count; a++) {
 			let f = e.rowOf[a];
 			if (f >= t) continue;
@@ -3979,7 +4012,7 @@
 		}
 		return o;
 	}
-	function ki(e, t, n, r) {
+	function Mi(e, t, n, r) {
 		if (!t || t.groups.length < 2) return [];
 		let i = t.groups.map(() => [
 			0,
@@ -3998,23 +4031,23 @@
 		})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 			let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 			return {
-				text: t.name.length <= bi ? t.name : `${t.name.slice(0, 15)}…`,
-				colour: t.place === void 0 ? St(t, r) : "var(--soft)",
+				text: t.name.length <= Ci ? t.name : `${t.name.slice(0, 15)}…`,
+				colour: t.place === void 0 ? Ct(t, r) : "var(--soft)",
 				x: n / s,
 				y: i / s,
 				z: a / s
 			};
 		});
 	}
-	function Ai({ number: e, name: t }, n) {
+	function Ni({ number: e, name: t }, n) {
 		return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 	}
-	function ji({ probability: e, partners: t }) {
-		let n = t?.split("+") ?? [], r = n.length > xi ? `${n.slice(0, xi).join("+")} and ${Y(n.length - xi)} more` : t;
+	function Pi({ probability: e, partners: t }) {
+		let n = t?.split("+") ?? [], r = n.length > wi ? `${n.slice(0, wi).join("+")} and ${Y(n.length - wi)} more` : t;
 		return [...e === void 0 ? [] : [`probability ${X(e, 3)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
 	}
-	function Mi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
-		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, yi), h = (e) => {
+	function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
+		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Si), h = (e) => {
 			let t = new Set(i);
 			t.delete(e) || t.add(e), o(t);
 		}, g = (e) => !i.has(e) && i.size === f.length - 1;
@@ -4040,7 +4073,7 @@
 						children: "Show all"
 					})]
 				}),
-				t.groups.length > yi && /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
+				t.groups.length > Si && /* @__PURE__ */ Z("label", { children: [/* @__PURE__ */ Z("span", {
 					class: "unseen",
 					children: ["Search ", a ? "clusters" : t.title]
 				}), /* @__PURE__ */ Z("input", {
@@ -4052,7 +4085,7 @@
 				/* @__PURE__ */ Z("ul", {
 					class: "groups",
 					children: m.map((e) => {
-						let l = t.groups[e], d = Ai(l, a), p = ji(l);
+						let l = t.groups[e], d = Ni(l, a), p = Pi(l);
 						return u.value === l.number ? /* @__PURE__ */ Z("li", { children: /* @__PURE__ */ Z("form", {
 							class: "inline",
 							onSubmit: (e) => {
@@ -4081,7 +4114,7 @@
 									children: [
 										/* @__PURE__ */ Z("i", {
 											class: "swatch",
-											style: { background: St(l, r) }
+											style: { background: Ct(l, r) }
 										}),
 										/* @__PURE__ */ Z("span", {
 											class: "text",
@@ -4105,7 +4138,7 @@
 									title: `Rename ${d}`,
 									"aria-label": `Rename ${d}`,
 									onClick: () => u.value = l.number,
-									children: /* @__PURE__ */ Z(vi, { name: "pen" })
+									children: /* @__PURE__ */ Z(xi, { name: "pen" })
 								}),
 								/* @__PURE__ */ Z("button", {
 									type: "button",
@@ -4114,7 +4147,7 @@
 									title: `Show only ${d}`,
 									"aria-label": `Show only ${d}`,
 									onClick: () => o(g(e) ? /* @__PURE__ */ new Set() : new Set(f.filter((t) => t !== e))),
-									children: /* @__PURE__ */ Z(vi, { name: "only" })
+									children: /* @__PURE__ */ Z(xi, { name: "only" })
 								}),
 								/* @__PURE__ */ Z("button", {
 									type: "button",
@@ -4123,7 +4156,7 @@
 									title: `Hide ${d}`,
 									"aria-label": `Hide ${d}`,
 									onClick: () => h(e),
-									children: /* @__PURE__ */ Z(vi, { name: i.has(e) ? "hidden" : "shown" })
+									children: /* @__PURE__ */ Z(xi, { name: i.has(e) ? "hidden" : "shown" })
 								})
 							]
 						}, l.number);
@@ -4137,8 +4170,8 @@
 			]
 		});
 	}
-	var Ni = 12;
-	function Pi({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+	var Ii = 12;
+	function Li({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		return /* @__PURE__ */ Z("section", {
 			class: "card",
 			"aria-labelledby": `far${e}`,
@@ -4163,7 +4196,7 @@
 				}),
 				/* @__PURE__ */ Z("ul", {
 					class: "plainlist",
-					children: t.slice(0, Ni).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ Z("li", { children: [
+					children: t.slice(0, Ii).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ Z("li", { children: [
 						/* @__PURE__ */ Z("button", {
 							type: "button",
 							class: "link",
@@ -4182,11 +4215,11 @@
 						})
 					] }, e))
 				}),
-				t.length > Ni && /* @__PURE__ */ Z("p", {
+				t.length > Ii && /* @__PURE__ */ Z("p", {
 					class: "note",
 					children: [
 						"The farthest ",
-						Ni,
+						Ii,
 						" of ",
 						Y(t.length),
 						"."
@@ -4195,11 +4228,11 @@
 			]
 		});
 	}
-	var Fi = .8;
-	function Ii({ suffix: e, grouping: t, theme: n, choose: r }) {
-		let i = J(Fi), a = G(() => {
+	var Ri = .8;
+	function zi({ suffix: e, grouping: t, theme: n, choose: r }) {
+		let i = J(Ri), a = G(() => {
 			let e = 0;
-			for (let n of bt(t, i.value)) e++;
+			for (let n of xt(t, i.value)) e++;
 			return e;
 		}, [t, i.value]), o = t.scale?.gaps ?? 0;
 		return /* @__PURE__ */ Z("section", {
@@ -4218,7 +4251,7 @@
 					}),
 					/* @__PURE__ */ Z("p", {
 						class: "ends",
-						children: [/* @__PURE__ */ Z("span", { children: "0 unsure" }), /* @__PURE__ */ Z("span", { children: "1 sure" })]
+						children: [/* @__PURE__ */ Z("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ Z("span", { children: "1, sure" })]
 					}),
 					o > 0 && /* @__PURE__ */ Z("p", {
 						class: "note",
@@ -4266,7 +4299,7 @@
 			]
 		});
 	}
-	function Li({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
+	function Bi({ title: e, low: t, high: n, isLog: r, gaps: i, theme: a }) {
 		return /* @__PURE__ */ Z("section", {
 			class: "card",
 			"aria-label": `Scale of ${e}`,
@@ -4299,7 +4332,7 @@
 			]
 		});
 	}
-	function Ri({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
+	function Vi({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: a, close: o }) {
 		return /* @__PURE__ */ Z("section", {
 			class: "card",
 			"aria-labelledby": `picked${e}`,
@@ -4315,7 +4348,7 @@
 						class: "bare",
 						"aria-label": "Close",
 						onClick: o,
-						children: /* @__PURE__ */ Z(vi, { name: "close" })
+						children: /* @__PURE__ */ Z(xi, { name: "close" })
 					})]
 				}),
 				i && /* @__PURE__ */ Z("p", {
@@ -4329,10 +4362,10 @@
 			]
 		});
 	}
-	function zi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
+	function Hi({ keep: e, source: t, titleOf: n, columns: r, chosen: i, total: a, recipe: o, grouping: s, clear: c, invert: l, pick: u, picked: d }) {
 		let { name: f, suffix: p = "" } = t, m = J(null), h = J(null), g = J(!1), _ = G(() => {
 			let e = [];
-			for (let t = 0; t < i.length && e.length < Si; t++) i[t] && e.push(t);
+			for (let t = 0; t < i.length && e.length < Ti; t++) i[t] && e.push(t);
 			return e;
 		}, [i]), v = s !== null && s.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), y = s ? [
 			"cluster",
@@ -4343,14 +4376,14 @@
 			...v ? [s.groups[s.groupOf[e]]?.name ?? ""] : [],
 			...s.probability ? [s.probability[e]] : []
 		] : []], C = () => {
-			let e = t.titleOf !== void 0, r = [ur(e ? ["id", ...x] : x)];
-			for (let t = 0; t < i.length; t++) i[t] && r.push(ur(e ? [n(t), ...S(t)] : S(t)));
+			let e = t.titleOf !== void 0, r = [dr(e ? ["id", ...x] : x)];
+			for (let t = 0; t < i.length; t++) i[t] && r.push(dr(e ? [n(t), ...S(t)] : S(t)));
 			return new Blob(r, { type: "text/csv" });
 		}, w = async () => {
 			g.value = !0, m.value = null;
 			try {
 				let e = await t.save(h.value.trim(), C(), i);
-				Pt(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
+				Ft(`${h.value} is there: ${Y(e)} rows.`), h.value = null;
 			} catch (e) {
 				m.value = e;
 			} finally {
@@ -4375,7 +4408,7 @@
 							/* @__PURE__ */ Z("button", {
 								type: "button",
 								class: "first",
-								onClick: () => Ht(`${f}-selection.csv`, C()),
+								onClick: () => Ut(`${f}-selection.csv`, C()),
 								children: "Export CSV"
 							}),
 							t.save && /* @__PURE__ */ Z("button", {
@@ -4416,8 +4449,8 @@
 						children: "Save"
 					})]
 				}),
-				/* @__PURE__ */ Z(hr, { error: m.value }),
-				/* @__PURE__ */ Z(gr, {
+				/* @__PURE__ */ Z(vr, { error: m.value }),
+				/* @__PURE__ */ Z(yr, {
 					caption: "Selected rows",
 					names: ["row", ...x],
 					rows: _.map((e) => [t.titleOf ? n(e) : e + 1, ...S(e)]),
@@ -4438,15 +4471,15 @@
 		});
 	}
 	// src/views/sortable.ts
-	function Bi(e) {
+	function Ui(e) {
 		if (e.dataset.value !== void 0) return Number(e.dataset.value);
 		let t = (e.textContent ?? "").trim().replaceAll("−", "-"), n = t.replaceAll(",", "").match(/^[+-]?\d+(\.\d+)?(?: ?×? ?10?(?:e|\^)?-?\d*)?/), r = t.match(/^([+-]?\d+(?:\.\d+)?) × 10([+-]?\d+)/);
 		return r ? Number(r[1]) * 10 ** Number(r[2]) : n ? parseFloat(n[0]) : t.toLowerCase();
 	}
-	function Vi(e, t) {
+	function Wi(e, t) {
 		return typeof e == "number" && typeof t == "number" ? Number.isNaN(e) ? +!Number.isNaN(t) : Number.isNaN(t) ? -1 : e - t : typeof e == "number" ? -1 : typeof t == "number" ? 1 : e < t ? -1 : +(e > t);
 	}
-	function Hi(e) {
+	function Gi(e) {
 		let t = [...e.tHead?.rows[0]?.cells ?? []];
 		t.forEach((n, r) => {
 			let i = document.createElement("button");
@@ -4455,15 +4488,15 @@
 				t.forEach((e) => e.removeAttribute("aria-sort")), n.setAttribute("aria-sort", i ? "ascending" : "descending");
 				let [a] = e.tBodies, o = [...a.rows].map((e) => ({
 					row: e,
-					key: Bi(e.cells[r])
+					key: Ui(e.cells[r])
 				}));
-				o.sort((e, t) => (i ? 1 : -1) * Vi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
+				o.sort((e, t) => (i ? 1 : -1) * Wi(e.key, t.key)), a.append(...o.map(({ row: e }) => e));
 			});
 		});
 	}
 	// src/report.tsx
-	function Ui({ figure: e, source: t, settings: n, asked: r }) {
-		return /* @__PURE__ */ Z(Ti, {
+	function Ki({ figure: e, source: t, settings: n, asked: r }) {
+		return /* @__PURE__ */ Z(Oi, {
 			source: t,
 			settings: n.value,
 			settle: (e) => {
@@ -4474,15 +4507,15 @@
 			asked: r
 		}, e.name);
 	}
-	function Wi(e, t, n) {
+	function qi(e, t, n) {
 		if (n.kind === "scene") {
 			let r = Le(null), i = n.table ? document.getElementById(n.table) : null;
 			i?.addEventListener("click", (e) => {
 				let n = e.target.closest("tr[data-cluster]");
 				n && (r.value = { group: Number(n.dataset.cluster) }, i.querySelectorAll("tr.on").forEach((e) => e.classList.remove("on")), n.classList.add("on"), t.scrollIntoView({ block: "nearest" }));
-			}), z(/* @__PURE__ */ Z(Ui, {
+			}), z(/* @__PURE__ */ Z(Ki, {
 				figure: n,
-				source: jt(n, e),
+				source: Mt(n, e),
 				settings: Le({}),
 				asked: r
 			}), t);
@@ -4496,7 +4529,7 @@
 				parent: t,
 				clusters: n
 			})), { command: i } = n;
-			z(/* @__PURE__ */ Z(ln, {
+			z(/* @__PURE__ */ Z(un, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
@@ -4518,35 +4551,35 @@
 			}), t);
 		} else n.kind === "lines" ? z(/* @__PURE__ */ Z("div", {
 			class: "pair",
-			children: n.lines.map((e) => /* @__PURE__ */ Z(an, { ...e }, e.title))
-		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ Z(bn, {
+			children: n.lines.map((e) => /* @__PURE__ */ Z(on, { ...e }, e.title))
+		}), t) : n.kind === "heat" ? z(/* @__PURE__ */ Z(xn, {
 			...n,
-			levels: Dt(n.levels),
-			between: Et(n.between)
-		}), t) : n.kind === "density" ? z(/* @__PURE__ */ Z(pn, { ...n }), t) : z(/* @__PURE__ */ Z(wn, {
+			levels: Ot(n.levels),
+			between: Dt(n.between)
+		}), t) : n.kind === "density" ? z(/* @__PURE__ */ Z(mn, { ...n }), t) : z(/* @__PURE__ */ Z(Tn, {
 			...n,
 			planes: n.planes.map(({ name: e, values: t }) => ({
 				name: e,
-				values: Et(t)
+				values: Dt(t)
 			}))
 		}), t);
 	}
-	var Gi = JSON.parse(document.getElementById("data").textContent);
-	for (let [e, t] of Object.entries(Gi.figures)) {
+	var Ji = JSON.parse(document.getElementById("data").textContent);
+	for (let [e, t] of Object.entries(Ji.figures)) {
 		let n = document.getElementById(e);
-		n && Wi(e, n, t);
+		n && qi(e, n, t);
 	}
-	document.querySelectorAll("table.sortable").forEach(Hi), qe(() => {
-		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), It.value));
+	document.querySelectorAll("table.sortable").forEach(Gi), qe(() => {
+		document.querySelectorAll(".swatch[data-cluster]").forEach((e) => e.style.background = ut(Number(e.dataset.cluster), Lt.value));
 	});
-	var Ki = document.createElement("div");
-	document.body.append(Ki), z(/* @__PURE__ */ Z(qi, {}), Ki);
-	function qi() {
+	var Yi = document.createElement("div");
+	document.body.append(Yi), z(/* @__PURE__ */ Z(Xi, {}), Yi);
+	function Xi() {
 		return /* @__PURE__ */ Z("div", {
-			class: `notice${Mt.value ? " shown" : ""}`,
+			class: `notice${Nt.value ? " shown" : ""}`,
 			role: "status",
 			"aria-live": "polite",
-			children: Mt.value
+			children: Nt.value
 		});
 	}
 })();

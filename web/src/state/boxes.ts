@@ -30,6 +30,34 @@ export function boxesOf(values: ArrayLike<number>, groupOf: Int32Array, groups: 
   });
 }
 
+/// The column whose values differ most between groups: the largest share of its variance lies between their means.
+export function separating<T extends { values: ArrayLike<number> }>(columns: T[], groupOf: Int32Array, groups: number): T | undefined {
+  let [best, most] = [columns[0] as T | undefined, -1];
+  for (const column of columns) {
+    const share = shareBetween(column.values, groupOf, groups);
+    if (share > most) [best, most] = [column, share];
+  }
+  return best;
+}
+
+function shareBetween(values: ArrayLike<number>, groupOf: Int32Array, groups: number): number {
+  const [rows, sums] = [new Float64Array(groups), new Float64Array(groups)];
+  let [n, mean, squares] = [0, 0, 0];
+  for (let row = 0; row < groupOf.length; row++) {
+    const [group, value] = [groupOf[row], values[row]];
+    if (group < 0 || !Number.isFinite(value)) continue;
+    n++;
+    rows[group]++;
+    sums[group] += value;
+    const by = value - mean;
+    mean += by / n;
+    squares += by * (value - mean);
+  }
+  let between = 0;
+  for (let group = 0; group < groups; group++) if (rows[group]) between += rows[group] * (sums[group] / rows[group] - mean) ** 2;
+  return between / squares;
+}
+
 function boxOf(sorted: Float64Array): Box {
   const at = (part: number) => {
     const place = part * (sorted.length - 1);

@@ -103,20 +103,24 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
   return { title, groupOf, groups, scale: null, probability };
 }
 
+/// At this probability and below colours are brightest: a row that is as likely elsewhere is not sure, and few have less.
+export const UNSURE = 0.5;
+
 /// The same groups, with colours that say how sure rows are: the less, the brighter. Rows of no cluster are grey.
 export function bySureness(colouring: Colouring): Colouring {
   const { groups, groupOf, probability } = colouring;
   if (!probability) return colouring;
-  const place = Float32Array.from(probability, (value, row) => (groups[groupOf[row]]?.number >= 0 ? 1 - value : NaN));
+  const placed = (value: number) => Math.min(1, (1 - value) / (1 - UNSURE));
+  const place = Float32Array.from(probability, (value, row) => (groups[groupOf[row]]?.number >= 0 ? placed(value) : NaN));
   const sums = groups.map(() => [0, 0]);
   let gaps = 0;
   for (let row = 0; row < place.length; row++) {
     const sum = sums[groupOf[row]];
-    if (place[row] >= 0) [sum[0], sum[1]] = [sum[0] + place[row], sum[1] + 1];
+    if (place[row] >= 0) [sum[0], sum[1]] = [sum[0] + probability[row], sum[1] + 1];
     else gaps++;
   }
-  const placed = groups.map((group, at) => ({ ...group, place: group.probability !== undefined ? 1 - group.probability : sums[at][0] / sums[at][1] }));
-  return { ...colouring, groups: placed, scale: { place, low: 0, high: 1, isLog: false, gaps }, isSure: true };
+  const shaded = groups.map((group, at) => ({ ...group, place: placed(group.probability ?? sums[at][0] / sums[at][1]) }));
+  return { ...colouring, groups: shaded, scale: { place, low: UNSURE, high: 1, isLog: false, gaps }, isSure: true };
 }
 
 /// Rows of clusters whose probability is below a limit.

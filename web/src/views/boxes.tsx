@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column } from '../api/columns.ts';
 import type { Theme } from '../colour/palette.ts';
 import { isSkewed, logarithm } from '../points/cloud.ts';
-import { boxesOf, type Box } from '../state/boxes.ts';
+import { boxesOf, separating, type Box } from '../state/boxes.ts';
 import { groupColour, type Colouring } from '../state/clusters.ts';
 import { count, figure } from '../state/words.ts';
 import { tens, ticks } from './chart.tsx';
@@ -24,8 +24,10 @@ const LETTER = 7;
 /// The column of how sure rows are, which no data set has under this name.
 const SURE = '\u0000probability';
 
+export type NumberColumn = Exclude<Column, { kind: 'text' }>;
+
 export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted, settle, nameOf, choose }: {
-  suffix: string; columns: Column[]; grouping: Colouring; hidden: Set<number>; theme: Theme; column: string | undefined; settle: (column: string) => void; nameOf: (group: number) => string;
+  suffix: string; columns: NumberColumn[]; grouping: Colouring; hidden: Set<number>; theme: Theme; column: string | undefined; settle: (column: string) => void; nameOf: (group: number) => string;
   choose: (group: number, how: How) => void;
 }) {
   const frame = useRef<HTMLDivElement>(null);
@@ -38,13 +40,14 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
     return () => watch.disconnect();
   }, []);
   const { groupOf, groups, probability } = grouping;
-  const offered: [string, string, Column][] = columns.map((one) => [one.name, one.name, one]);
+  const offered: [string, string, NumberColumn][] = columns.map((one) => [one.name, one.name, one]);
   const sure = useMemo(() => probability && { name: 'probability', kind: 'number' as const, values: probability }, [probability]);
   if (sure) offered.push([SURE, 'probability (how sure)', sure]);
-  const key = wanted ?? (groupOf.length <= ROWS_MAX ? offered[0]?.[0] : '');
+  const first = useMemo(() => (groupOf.length <= ROWS_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf]);
+  const key = wanted ?? first ?? '';
   const found = offered.find(([one]) => one === key);
   const column = found?.[2];
-  const isLog = useMemo(() => column !== undefined && isSkewed(column.values as Float64Array), [column]);
+  const isLog = useMemo(() => column !== undefined && isSkewed(column.values), [column]);
   const boxes = useMemo(() => (column ? boxesOf((isLog ? logarithm(column) : column).values as Float64Array, groupOf, groups.length) : []), [column, isLog, groupOf]);
   const listed = boxes.flatMap((box, group) => (box && !hidden.has(group) ? [{ group, box }] : []));
   const drawn = listed.slice(0, DRAWN);
@@ -78,8 +81,8 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   // One box can be reached by Tab, the others by the arrow keys.
   const current = on.value >= 0 && on.value < drawn.length ? on.value : 0;
   return (
-    <section class="card" style={{ gridColumn: '1 / -1', minWidth: 0 }} aria-labelledby={`boxes${suffix}`}>
-      <div class="head tight">
+    <section class="card" style={{ minWidth: 0 }} aria-labelledby={`boxes${suffix}`}>
+      <div class="head">
         <h2 id={`boxes${suffix}`}>Box plots</h2>
         <div class="tools choices">
           <label>
@@ -112,14 +115,15 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
               const name = names[at];
               const middle = TOP + LINE * (at + 0.5);
               return (
-                <g key={group} role="button" tabIndex={at === current ? 0 : -1} aria-label={`Box of ${name}: ${said(drawn[at].box)}`} style={{ cursor: 'pointer' }}
-                  onClick={(event) => choose(group, how(event))} onKeyDown={(event) => keys(event, at)} onFocus={() => (on.value = at)} onPointerEnter={() => (on.value = at)}>
-                  <rect width={width} y={TOP + LINE * at} height={LINE} fill={at === on.value ? 'var(--wash)' : 'transparent'} fill-opacity={at === on.value ? 1 : 0} />
+                <g key={group} style={{ cursor: 'pointer' }} onClick={(event) => choose(group, how(event))} onPointerEnter={() => (on.value = at)}>
+                  <rect width={width} y={TOP + LINE * at} height={LINE} fill="var(--wash)" fill-opacity={at === on.value ? 1 : 0} />
                   <circle cx="6" cy={middle} r="5" fill={colour} />
                   <text x="18" y={middle + 4}>{name.length > letters ? `${name.slice(0, Math.max(1, letters - 1))}…` : name}</text>
-                  <path d={`M${x(whiskers[0])} ${middle - 4}v8m0 -4H${a}M${b} ${middle}H${x(whiskers[1])}m0 -4v8`} fill="none" stroke={colour} stroke-width="1.5" />
-                  <rect x={a} y={middle - 6} width={Math.max(1, b - a)} height="12" fill={colour} fill-opacity="0.4" stroke={colour} stroke-width="1.5" />
-                  <path d={`M${m} ${middle - 9}v18`} stroke="var(--ink)" stroke-width="2.5" />
+                  <g role="button" tabIndex={at === current ? 0 : -1} aria-label={`Box of ${name}: ${said(drawn[at].box)}`} onKeyDown={(event) => keys(event, at)} onFocus={() => (on.value = at)}>
+                    <path d={`M${x(whiskers[0])} ${middle - 4}v8m0 -4H${a}M${b} ${middle}H${x(whiskers[1])}m0 -4v8`} fill="none" stroke={colour} stroke-width="1.5" />
+                    <rect x={a} y={middle - 6} width={Math.max(1, b - a)} height="12" fill={colour} fill-opacity="0.4" stroke={colour} stroke-width="1.5" />
+                    <path d={`M${m} ${middle - 9}v18`} stroke="var(--ink)" stroke-width="2.5" />
+                  </g>
                 </g>
               );
             })}

@@ -10,7 +10,7 @@ import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../po
 import { areDegrees, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
 import { coast, want } from '../state/coast.ts';
-import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, type Colouring, type Group } from '../state/clusters.ts';
+import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
 import { row as csvRow } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
@@ -243,6 +243,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
     if (group >= 0) choose(ofGroup(group), 'replace', `cluster ${grouping.groups[group].name}`);
   }, [asking]);
 
+  const boxed = useMemo(() => usable, [columns]);
+  // Below the picture, beside the list if that is longer.
+  const hasBoxes = grouping !== null && grouping.groups.length > 0 && boxed.length > 0;
+
   const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);
   const describe = (row: number) => {
     const about = columns.columns.filter((column) => column.name !== source.id).slice(0, 6).map((column) => `${column.name} ${column.kind === 'text' ? column.values[row] : figure(column.values[row], 6)}`);
@@ -259,7 +263,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const summary = `${caption}.${grouping?.groups.length ? ` ${grouping.groups.length} groups; the list beside the picture has them all.` : ''}${total ? ` ${count(total)} rows are selected; the table below has them.` : ''} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 
   return (
-    <div class="scene" onKeyDown={keys}>
+    <div class="scene" style={{ gridTemplateRows: hasBoxes ? 'auto 1fr' : undefined }} onKeyDown={keys}>
       <section class="card picture" aria-label="Picture">
         <div class="tools choices">
           {choice}
@@ -304,7 +308,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
               : 'Drag around points. Shift adds, Alt takes away.'}
           </span>
         </div>
-        {cloud.missing > 0 && <p class="note">{count(cloud.missing)} rows have a missing value in these columns and are not drawn.</p>}
+        {cloud.missing > 0 && <p class="note">{count(cloud.missing)} {cloud.missing === 1 ? 'row has' : 'rows have'} a missing value in these columns and {cloud.missing === 1 ? 'is' : 'are'} not drawn.</p>}
         {(cloud.beyond > 0 || settings.edge === 'no') && (
           <p class="note">
             {cloud.beyond > 0 ? `${count(cloud.beyond)} ${cloud.beyond === 1 ? 'row lies' : 'rows lie'} farther out and ${cloud.beyond === 1 ? 'is' : 'are'} drawn at the edge. ` : ''}
@@ -322,7 +326,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
         {layout?.note && <p class="note">{layout.note}</p>}
         <Trouble error={error.value} />
       </section>
-      <aside class="side">
+      <aside class="side" style={{ gridRow: hasBoxes ? 'span 2' : undefined }}>
         {picked.value >= 0 && (
           <Picked suffix={suffix} columns={columns} row={picked.value} title={titleOf(picked.value)} cluster={grouping?.groups.length ? `${words(grouping.title)}: ${groupName(picked.value)}` : ''}
             probability={grouping?.probability?.[picked.value] ?? null} close={() => (picked.value = -1)} />
@@ -345,8 +349,8 @@ export function Scene({ source, settings, settle, choice, asked }: {
           </div>
         )}
       </aside>
-      {grouping && grouping.groups.length > 0 && usable.length > 0 && (
-        <Boxes suffix={suffix} columns={usable} grouping={grouping} hidden={hidden.value} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
+      {hasBoxes && (
+        <Boxes suffix={suffix} columns={boxed} grouping={grouping} hidden={hidden.value} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
           choose={chooseGroup} />
       )}
       {kept.value && (
@@ -385,7 +389,7 @@ function Choices({ columns, numbers, x, y, z, view, views, sources, colourKey, s
           {sources.map((one) => (
             <Fragment key={one.key}>
               <option value={one.key}>{one.title}</option>
-              {one.hasProbability && <option value={SURE + one.key}>how sure: {one.title}</option>}
+              {one.hasProbability && <option value={SURE + one.key}>how sure: {one.title.replace('clusters of ', '')}</option>}
             </Fragment>
           ))}
           {columns.columns.map((column) => <option key={column.name} value={`column:${column.name}`}>column {column.name}</option>)}
@@ -592,7 +596,7 @@ function Sure({ suffix, grouping, theme, choose }: { suffix: string; grouping: C
           <div class="ramp" aria-hidden="true">
             {Array.from({ length: 24 }, (_, at) => <i key={at} style={{ background: scaleColour(1 - at / 23, theme) }} />)}
           </div>
-          <p class="ends"><span>0 unsure</span><span>1 sure</span></p>
+          <p class="ends"><span>{UNSURE} or less, unsure</span><span>1, sure</span></p>
           {gaps > 0 && <p class="note">{count(gaps)} {gaps === 1 ? 'row is' : 'rows are'} in no cluster, and grey.</p>}
         </>
       )}

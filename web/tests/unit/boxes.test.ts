@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { boxesOf } from '../../src/state/boxes.ts';
+import { boxesOf, separating } from '../../src/state/boxes.ts';
 
 const rows = (...groups: number[][]): [Float64Array, Int32Array] => [
   Float64Array.from(groups.flat()),
@@ -47,4 +47,13 @@ test('quartiles of many rows are those of a sort, whatever the order of the rows
     expect(within[0]).toBe(box!.whiskers[0]);
     expect(within.at(-1)).toBe(box!.whiskers[1]);
   });
+});
+
+test('the column whose groups lie farthest apart stands first, whatever its unit, and flat columns never do', () => {
+  const column = (name: string, ...values: number[]) => ({ name, values: Float64Array.from(values) });
+  const groupOf = Int32Array.of(0, 0, 1, 1, -1);
+  const [mixed, apart] = [column('mixed', 0, 1e6, 0, 1e6, 5), column('apart', 1, 1.1, 2, 2.1, 900)];
+  expect(separating([column('flat', 3, 3, 3, 3, 3), mixed, apart, column('gaps', NaN, NaN, NaN, NaN, NaN)], groupOf, 2)?.name).toBe('apart');
+  expect(separating([mixed], groupOf, 2)).toBe(mixed);
+  expect(separating([], groupOf, 2)).toBeUndefined();
 });

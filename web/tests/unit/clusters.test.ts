@@ -25,14 +25,15 @@ test('clusters know their mean probability and what they merge with, from the ta
 test('rows are coloured by how sure they are, the less the brighter; rows of no cluster are grey', () => {
   const plain = byLabels('clusters', labels);
   const sure = bySureness(plain);
-  expect([...sure.scale!.place]).toEqual([0, 0.25, 0.5, NaN, 0.75]);
-  expect(sure.scale).toMatchObject({ low: 0, high: 1, gaps: 1 });
-  expect(rowColour(sure, 4, 'light')).toBe(scaleColour(0.75, 'light'));
+  expect([...sure.scale!.place]).toEqual([0, 0.5, 1, NaN, 1]);
+  expect(sure.scale).toMatchObject({ low: 0.5, high: 1, gaps: 1 });
+  expect(rowColour(sure, 4, 'light')).toBe(scaleColour(1, 'light'));
+  expect(rowColour(sure, 1, 'light')).toBe(scaleColour(0.5, 'light'));
   expect(rowColour(sure, 3, 'dark')).toBe(scaleColour(NaN, 'dark'));
   // Clusters have the colour of their mean: that of the table of centres, else that of the rows.
-  expect(groupColour(sure.groups[0], 'light')).toBe(scaleColour(0.25, 'light'));
-  plain.groups[0].probability = 0.9;
-  expect(groupColour(bySureness(plain).groups[0], 'light')).toBe(scaleColour(1 - 0.9, 'light'));
+  expect(groupColour(sure.groups[0], 'light')).toBe(scaleColour(0.5, 'light'));
+  plain.groups[0].probability = 0.875;
+  expect(groupColour(bySureness(plain).groups[0], 'light')).toBe(scaleColour(0.25, 'light'));
   // The clusters themselves keep their colours, and labels without probabilities stay as they are.
   expect(plain.groups[1].place).toBeUndefined();
   const without = byLabels('clusters', table(number('cluster', [0, 1])));
