@@ -58,7 +58,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
 
   const width = wide.value;
   const names = drawn.map(({ group }) => nameOf(group));
-  const left = Math.min(0.36 * width, 190, LETTER * Math.max(0, ...names.map((name) => name.length)) + 20);
+  const left = Math.min(0.36 * width, 260, LETTER * Math.max(0, ...names.map((name) => name.length)) + 20);
   const letters = Math.floor((left - 20) / LETTER);
   const height = TOP + LINE * drawn.length + BOTTOM;
   let [low, high] = drawn.reduce(([low, high], { box: { whiskers } }) => [Math.min(low, whiskers[0]), Math.max(high, whiskers[1])], [Infinity, -Infinity]);
@@ -87,7 +87,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
         <div class="tools choices">
           <label>
             Values
-            <select value={found ? key : ''} onChange={(event) => settle(event.currentTarget.value)}>
+            <select value={found ? key : ''} onChange={(event) => settle(event.currentTarget.value || 'none')}>
               <option value="">none</option>
               {offered.map(([key, title]) => <option key={key} value={key}>{title}</option>)}
             </select>

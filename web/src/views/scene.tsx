@@ -467,7 +467,7 @@ function titleOfGroup({ number, name }: Group, isOfJob: boolean): string {
 function certaintyOf({ probability, partners }: Group): string {
   const others = partners?.split('+') ?? [];
   const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
-  return [...(probability !== undefined ? [`probability ${figure(probability, 3)}`] : []), ...(listed ? [`merges first with ${listed}`] : [])].join(', ');
+  return [...(probability !== undefined ? [`probability ${probability.toFixed(2)}`] : []), ...(listed ? [`merges first with ${listed}`] : [])].join(', ');
 }
 
 function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, choose }: {
