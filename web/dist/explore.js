@@ -3087,7 +3087,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), P = N.slice(0, ci), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ie = P.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 190, pi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((R - 20) / pi), oe = ui + li * P.length + di, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	}] : []), P = N.slice(0, ci), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ie = P.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, pi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((R - 20) / pi), oe = ui + li * P.length + di, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 	z === B && ([z, B] = [z - .5, B + .5]);
 	let V = (e) => {
 		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
@@ -3118,7 +3118,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					class: "tools choices",
 					children: [/* @__PURE__ */ a("label", { children: ["Values", /* @__PURE__ */ a("select", {
 						value: A ? k : "",
-						onChange: (e) => u(e.currentTarget.value),
+						onChange: (e) => u(e.currentTarget.value || "none"),
 						children: [/* @__PURE__ */ a("option", {
 							value: "",
 							children: "none"
@@ -3161,20 +3161,15 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 						P.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
 							let i = dr(x[e], c), [o, s, l] = t.map(V), u = ie[r], d = ui + li * (r + .5);
 							return /* @__PURE__ */ a("g", {
-								role: "button",
-								tabIndex: r === K ? 0 : -1,
-								"aria-label": `Box of ${u}: ${re(P[r].box)}`,
 								style: { cursor: "pointer" },
 								onClick: (t) => f(e, W(t)),
-								onKeyDown: (e) => G(e, r),
-								onFocus: () => v.value = r,
 								onPointerEnter: () => v.value = r,
 								children: [
 									/* @__PURE__ */ a("rect", {
 										width: L,
 										y: ui + li * r,
 										height: li,
-										fill: r === v.value ? "var(--wash)" : "transparent",
+										fill: "var(--wash)",
 										"fill-opacity": +(r === v.value)
 									}),
 									/* @__PURE__ */ a("circle", {
@@ -3184,31 +3179,39 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 										fill: i
 									}),
 									/* @__PURE__ */ a("text", {
-										"aria-hidden": "true",
 										x: "18",
 										y: d + 4,
 										children: u.length > ae ? `${u.slice(0, Math.max(1, ae - 1))}…` : u
 									}),
-									/* @__PURE__ */ a("path", {
-										d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
-										fill: "none",
-										stroke: i,
-										"stroke-width": "1.5"
-									}),
-									/* @__PURE__ */ a("rect", {
-										x: o,
-										y: d - 6,
-										width: Math.max(1, l - o),
-										height: "12",
-										fill: i,
-										"fill-opacity": "0.4",
-										stroke: i,
-										"stroke-width": "1.5"
-									}),
-									/* @__PURE__ */ a("path", {
-										d: `M${s} ${d - 9}v18`,
-										stroke: "var(--ink)",
-										"stroke-width": "2.5"
+									/* @__PURE__ */ a("g", {
+										role: "button",
+										tabIndex: r === K ? 0 : -1,
+										"aria-label": `Box of ${u}: ${re(P[r].box)}`,
+										onKeyDown: (e) => G(e, r),
+										onFocus: () => v.value = r,
+										children: [
+											/* @__PURE__ */ a("path", {
+												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
+												fill: "none",
+												stroke: i,
+												"stroke-width": "1.5"
+											}),
+											/* @__PURE__ */ a("rect", {
+												x: o,
+												y: d - 6,
+												width: Math.max(1, l - o),
+												height: "12",
+												fill: i,
+												"fill-opacity": "0.4",
+												stroke: i,
+												"stroke-width": "1.5"
+											}),
+											/* @__PURE__ */ a("path", {
+												d: `M${s} ${d - 9}v18`,
+												stroke: "var(--ink)",
+												"stroke-width": "2.5"
+											})
+										]
 									})
 								]
 							}, e);
@@ -4649,7 +4652,7 @@ function ya({ number: e, name: t }, n) {
 }
 function ba({ probability: e, partners: t }) {
 	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
-	return [...e === void 0 ? [] : [`probability ${y(e, 3)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+	return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
 }
 function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
 	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {

@@ -2482,7 +2482,7 @@
 		]).flatMap((e, t) => e && !r.has(t) ? [{
 			group: t,
 			box: e
-		}] : []), w = C.slice(0, Sr), T = (e) => S ? 10 ** e : e, E = (e, t = 4) => X(T(e), t), D = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${E(t[1])}, half of the rows from ${E(t[0])} to ${E(t[2])}, whiskers from ${E(n[0])} to ${E(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, ee = d.value, te = w.map(({ group: e }) => s(e)), O = Math.min(.36 * ee, 190, Dr * Math.max(0, ...te.map((e) => e.length)) + 20), k = Math.floor((O - 20) / Dr), A = wr + Cr * w.length + Tr, [j, M] = w.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+		}] : []), w = C.slice(0, Sr), T = (e) => S ? 10 ** e : e, E = (e, t = 4) => X(T(e), t), D = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${E(t[1])}, half of the rows from ${E(t[0])} to ${E(t[2])}, whiskers from ${E(n[0])} to ${E(n[1])}, ${Y(r)} of ${Y(e)} rows beyond`, ee = d.value, te = w.map(({ group: e }) => s(e)), O = Math.min(.36 * ee, 260, Dr * Math.max(0, ...te.map((e) => e.length)) + 20), k = Math.floor((O - 20) / Dr), A = wr + Cr * w.length + Tr, [j, M] = w.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 		j === M && ([j, M] = [j - .5, M + .5]);
 		let N = (e) => {
 			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
@@ -2513,7 +2513,7 @@
 						class: "tools choices",
 						children: [/* @__PURE__ */ Z("label", { children: ["Values", /* @__PURE__ */ Z("select", {
 							value: b ? y : "",
-							onChange: (e) => o(e.currentTarget.value),
+							onChange: (e) => o(e.currentTarget.value || "none"),
 							children: [/* @__PURE__ */ Z("option", {
 								value: "",
 								children: "none"
@@ -2556,20 +2556,15 @@
 							w.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
 								let a = Ct(m[e], i), [o, s, l] = t.map(N), u = te[r], d = wr + Cr * (r + .5);
 								return /* @__PURE__ */ Z("g", {
-									role: "button",
-									tabIndex: r === L ? 0 : -1,
-									"aria-label": `Box of ${u}: ${D(w[r].box)}`,
 									style: { cursor: "pointer" },
 									onClick: (t) => c(e, F(t)),
-									onKeyDown: (e) => I(e, r),
-									onFocus: () => f.value = r,
 									onPointerEnter: () => f.value = r,
 									children: [
 										/* @__PURE__ */ Z("rect", {
 											width: ee,
 											y: wr + Cr * r,
 											height: Cr,
-											fill: r === f.value ? "var(--wash)" : "transparent",
+											fill: "var(--wash)",
 											"fill-opacity": +(r === f.value)
 										}),
 										/* @__PURE__ */ Z("circle", {
@@ -2579,31 +2574,39 @@
 											fill: a
 										}),
 										/* @__PURE__ */ Z("text", {
-											"aria-hidden": "true",
 											x: "18",
 											y: d + 4,
 											children: u.length > k ? `${u.slice(0, Math.max(1, k - 1))}…` : u
 										}),
-										/* @__PURE__ */ Z("path", {
-											d: `M${N(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${N(n[1])}m0 -4v8`,
-											fill: "none",
-											stroke: a,
-											"stroke-width": "1.5"
-										}),
-										/* @__PURE__ */ Z("rect", {
-											x: o,
-											y: d - 6,
-											width: Math.max(1, l - o),
-											height: "12",
-											fill: a,
-											"fill-opacity": "0.4",
-											stroke: a,
-											"stroke-width": "1.5"
-										}),
-										/* @__PURE__ */ Z("path", {
-											d: `M${s} ${d - 9}v18`,
-											stroke: "var(--ink)",
-											"stroke-width": "2.5"
+										/* @__PURE__ */ Z("g", {
+											role: "button",
+											tabIndex: r === L ? 0 : -1,
+											"aria-label": `Box of ${u}: ${D(w[r].box)}`,
+											onKeyDown: (e) => I(e, r),
+											onFocus: () => f.value = r,
+											children: [
+												/* @__PURE__ */ Z("path", {
+													d: `M${N(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${N(n[1])}m0 -4v8`,
+													fill: "none",
+													stroke: a,
+													"stroke-width": "1.5"
+												}),
+												/* @__PURE__ */ Z("rect", {
+													x: o,
+													y: d - 6,
+													width: Math.max(1, l - o),
+													height: "12",
+													fill: a,
+													"fill-opacity": "0.4",
+													stroke: a,
+													"stroke-width": "1.5"
+												}),
+												/* @__PURE__ */ Z("path", {
+													d: `M${s} ${d - 9}v18`,
+													stroke: "var(--ink)",
+													"stroke-width": "2.5"
+												})
+											]
 										})
 									]
 								}, e);
@@ -4044,7 +4047,7 @@
 	}
 	function Pi({ probability: e, partners: t }) {
 		let n = t?.split("+") ?? [], r = n.length > wi ? `${n.slice(0, wi).join("+")} and ${Y(n.length - wi)} more` : t;
-		return [...e === void 0 ? [] : [`probability ${X(e, 3)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+		return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
 	}
 	function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
 		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Si), h = (e) => {

@@ -317,7 +317,7 @@ test('rows are coloured by how sure they are, and those below a limit are select
   const sure = page.getByRole('region', { name: 'How sure' });
   await sure.getByText('0.5 or less, unsure').waitFor();
   // The rows that the table of labels has below the limit, and no others.
-  const labels: { id: string; probability: number }[] = (await node.ask(`/datasets:read?name=${(await node.ask('/clustering')).jobs[id].outputs.labels}&format=json`));
+  const labels: { id: string; probability: number }[] = (await node.ask(`/datasets:read?name=${(await node.ask('/clustering')).jobs[id].outputs.labels}&format=json`)).json;
   const below = (limit: number) => labels.filter(({ probability }) => probability < limit);
   expect(below(0.8).length).toBeGreaterThan(20);
   expect(below(0.8).length).toBeLessThan(200);
