@@ -13,6 +13,7 @@
 :func:`describe_columns`    the role and range of each column of a table
 :class:`TablePreparation`   from a table to the numbers that estimators take
 :func:`pairwise_distances`  dissimilarities of sequences, fingerprints and rows
+:func:`stability`           how often clusters are found again in resampled rows
 :func:`load`                models from files, an estimator's or the command's
 :class:`Node`               services of a node, asked over HTTP; :class:`AsyncNode` for asyncio
 :mod:`lehr.ranks`           one program on many ranks: message passing on arrays
@@ -33,6 +34,7 @@ from lehr._job import process
 from lehr._load import load
 from lehr._names import listed
 from lehr._native import Progress, Stopped, __version__
+from lehr._stability import Stability, stability
 from lehr.async_node import AsyncJob, AsyncNode
 from lehr.cluster import DAClustering, KMeans, PairwiseClustering
 from lehr.distances import (
@@ -73,6 +75,7 @@ __all__ = [
     "SMACOF",
     "Sequences",
     "Service",
+    "Stability",
     "Stopped",
     "TablePreparation",
     "__version__",
@@ -94,6 +97,7 @@ __all__ = [
     "runtime",
     "serve",
     "services",
+    "stability",
 ]
 
 __dir__ = listed(__all__)

@@ -122,6 +122,7 @@ class _Annealed(_Run):
     splits: _Columns
 
 class _Vector(_Annealed):
+    borders: str
     candidates: _Columns | None
     reason: str | None
     cluster_centers: _Floats
@@ -159,6 +160,7 @@ class _Mixture(_Run):
     aic: float
     icl: float
     candidates: _Columns
+    groups: int | None
     ascent: _Floats
     is_converged: bool
 
@@ -174,6 +176,7 @@ class _KMeans(_Run):
     cluster_centers: _Floats
     labels: NDArray[np.int32]
     clusters: _Columns
+    borders: str
     inertia: float
     inertias: _Floats
 
@@ -255,6 +258,7 @@ def nearest(
 ) -> _Nearest: ...
 @overload
 def nearest(x: _Rows, centers: _Floats, *, threads: int | None = None, with_distances: Literal[False]) -> _Labels: ...
+def memberships(x: _Rows, fields: str, has_gaps: bool) -> _Floats: ...
 def read_table(source: _Path | bytes, name: str, form: str) -> DataFrame: ...
 def back(preparation: str, x: _Floats) -> _Floats: ...
 def isolated_rows(x: _Floats) -> _Ints: ...

@@ -142,8 +142,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         The cluster of each sample; -1 for a sample outside the outlier radius. If you ended the run at a temperature, centres have moved to the means of these rows.
         Therefore ``predict`` may give a row on a border to another.
     probabilities_ : ndarray of shape (n_samples,)
-        How surely each row belongs to its cluster, 0 to 1: of the rows with 0.9, nine in ten belong with their cluster's group, if the groups are compact. For
-        a row with label -1, the share of noise. :meth:`predict_proba` gives the probabilities of all clusters.
+        How surely each row belongs to its cluster, 0 to 1. If the groups are compact, nine in ten of the rows with 0.9 belong with their cluster's group. For a
+        row with label -1, the share of noise. :meth:`predict_proba` gives the probabilities of all clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
@@ -337,7 +337,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         -------
         probabilities : ndarray of shape (n_samples, n_clusters)
             float32 if ``X`` is float32. Each row adds up to 1; with an outlier radius, to 1 less the share of noise. The largest is not always that of the
-            nearest centre: near a border, the wider of two groups is the likelier one.
+            nearest centre: near a border, the wider of two groups is the more likely one.
 
         Examples
         --------

@@ -43,7 +43,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         A matrix for each component (``'full'``), one matrix for all, a variance for each component and column, or a variance for each component. Matrices take
         at most 512 columns; all but the last type need columns that vary.
     max_components : int, default=None
-        The largest number of components that is tried if the number is not given. ``None`` means 10.
+        The largest number of components that is tried if the number is not given. ``None`` means 10. If the rows have more groups, with a valley in the density
+        between every two, the numbers around that of the groups are tried too.
     regularization : float, default=1e-6
         Each row counts as a small cloud whose variance along a column is this share of the column's, 0 to 0.1: no component becomes narrower. A share,
         unlike scikit-learn's ``reg_covar``: it means the same in any unit.
@@ -99,6 +100,9 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Bayes' and Akaike's information criterion, and the integrated completed likelihood: lower is better.
     candidates_ : structured ndarray
         One row for each number of components that was tried: ``n_components``, ``log_likelihood``, ``bic``, ``aic``, ``icl``, ``is_converged``.
+    n_groups_ : int or None
+        The number of groups with a valley in the density between every two. If there are more components, several describe one group, or groups overlap.
+        ``None`` if you gave a number or a limit, or a value is missing.
     ascent_ : ndarray
         The log-likelihood of a row before each iteration of the fit: it never falls.
     history_ : structured ndarray
@@ -291,6 +295,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         self.aic_ = found["aic"]
         self.icl_ = found["icl"]
         self.candidates_ = table(found["candidates"])
+        self.n_groups_ = found["groups"]
         self.ascent_ = found["ascent"]
         self.history_ = table({"log_likelihood": found["ascent"]})
         self.free_energy_ = -self.log_likelihood_
@@ -394,6 +399,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
             "is_converged": self.converged_,
         }
         self.candidates_ = table({name: np.array([value]) for name, value in candidate.items()})
+        self.n_groups_ = None
         self.ascent_ = np.array(best.bounds)
         self.history_ = table({"log_likelihood": self.ascent_})
         self.free_energy_ = -self.log_likelihood_

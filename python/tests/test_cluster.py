@@ -214,14 +214,24 @@ def test_shares_in_all_clusters_are_those_of_the_fit(more, wine):
     assert shares.shape == (178, model.n_clusters_) == (178, len(model.cluster_centers_))
     outside = model.labels_ < 0
     of_label = np.where(outside, 1 - shares.sum(axis=1), shares[np.arange(178), model.labels_])
-    np.testing.assert_allclose(of_label, model.probabilities_, atol=1e-9)
+    # A run that was ended at a temperature has labels from before its centres moved.
+    same = outside | (model.predict(wine) == model.labels_)
+    assert same.mean() > 0.95
+    np.testing.assert_allclose(of_label[same], model.probabilities_[same], atol=1e-9)
     if "outlier_radius" not in more:
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    # Squared distances 1 and 9 at temperature 4.
-    pair = lehr.DAClustering(2).fit([[0.0], [4.0]])
-    pair.temperature_ = 4.0
-    first = int(pair.labels_[0])
-    assert pair.predict_proba([[1.0]])[0, first] == pytest.approx(1 / (1 + np.exp(-2)))
+
+
+def test_a_row_between_two_groups_is_of_either():
+    draw = np.random.default_rng(0)
+    left, right = draw.normal(0.0, 1.0, (500, 1)), draw.normal(4.0, 1.0, (500, 1))
+    model = lehr.DAClustering(2).fit(np.vstack([left, right]))
+    first = int(model.predict([[0.0]])[0])
+    told = model.predict_proba([[0.0], [1.0], [2.0], [3.0]])[:, first]
+    # The two densities are equal at 2, where their logarithms differ by 4 for each unit.
+    np.testing.assert_allclose(told, 1 / (1 + np.exp(4 * (np.array([0.0, 1.0, 2.0, 3.0]) - 2))), atol=0.06)
+    assert 0.02 < np.mean(model.probabilities_ < 0.8) < 0.1
+    np.testing.assert_allclose(model.clusters_["probability"], [model.probabilities_[model.labels_ == k].mean() for k in (0, 1)])
 
 
 def test_the_number_that_was_found_has_an_attribute(wine, tmp_path):

@@ -1,6 +1,7 @@
 //! Mixtures of Gaussians, for every front end.
 
 use std::any::Any;
+use std::cmp::Ordering;
 
 use lehr_data::write::names;
 use lehr_mining::Error;
@@ -371,6 +372,21 @@ impl Fitted {
     }
 }
 
+/// The number of groups beside that of components, as a line.
+fn of_groups(groups: usize, components: usize) -> String {
+    let valleys = match groups {
+        1 => "the rows are one group, without a valley in its density".to_owned(),
+        _ => format!("the rows have {groups} groups with a valley in the density between every two neighbours"),
+    };
+    match components.cmp(&groups) {
+        Ordering::Greater => {
+            format!("{valleys}: other components describe the form of a group, or groups that overlap\n")
+        }
+        Ordering::Equal => format!("{valleys}, as many as components\n"),
+        Ordering::Less => format!("{valleys}, more than components\n"),
+    }
+}
+
 impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let (model, rows) = (&self.model, data.rows());
@@ -433,6 +449,9 @@ impl Fit for Fitted {
             .add("mixture", mixture)
             .add("candidates", &model.candidates)
             .add("ascent", &model.ascent);
+        if let Some(groups) = &model.groups {
+            sections.add("groups", groups);
+        }
         sections
     }
 
@@ -460,6 +479,7 @@ impl Fit for Fitted {
                 .collect();
             text.push_str(&format!("the least BIC of all that were tried: {}\n", tried.join(", ")));
         }
+        text.extend(model.groups.as_ref().map(|groups| of_groups(groups.clusters, model.mixture.len())));
         format!("{text}\n{}", self.shown(rows))
     }
 

@@ -75,6 +75,22 @@ impl<'a> Input<'a> {
         self
     }
 
+    /// The same as points, if no value is missing and the weights are in order: borrowed, or a copy with other weights.
+    pub(crate) fn points(&self) -> Option<Cow<'a, Points>> {
+        if let Some(points) = self.points {
+            return Some(Cow::Borrowed(points));
+        }
+        if self.missing > 0 {
+            return None;
+        }
+        let points = Points::new(self.values.to_vec(), self.dimension()).ok()?;
+        let points = match self.weights {
+            Some(weights) => points.with_weights(weights.to_vec()).ok()?,
+            None => points,
+        };
+        Some(Cow::Owned(points))
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.values.len() / self.columns.len()

@@ -120,19 +120,29 @@ fn run(
     observer: &mut dyn Observer,
 ) -> Result<Model, Error> {
     let ranks = execution.ranks.min(input.len());
-    let most = parameters.candidates(input.len()).into_iter().max().unwrap_or(1);
+    let mut phases = Phases::new();
+    let groups = match input.points() {
+        Some(points) if parameters.is_open() => {
+            phases.enter("choosing");
+            let groups = vector::groups(&points, parameters.seed, execution, observer)?;
+            phases.leave();
+            Some(groups)
+        }
+        _ => None,
+    };
+    let found = groups.as_ref().map(|number| number.clusters);
+    let most = parameters.candidates(input.len(), found).into_iter().max().unwrap_or(1);
     if matches!(parameters.covariance, Covariance::Full | Covariance::Tied) {
         let matrices = if parameters.covariance == Covariance::Full { most } else { 1 };
         Need::of_covariances(matrices, input.dimension(), ranks).check()?;
     }
     Need::of_annealing(most, input.dimension(), ranks, false).check()?;
-    let mut phases = Phases::new();
     phases.enter("arranging");
     let table = Table::for_clusters(input, parameters.regularisation, execution)?;
     let (rows, columns) = (&table.rows, Columns::new(&table, parameters.covariance, parameters.regularisation)?);
     phases.leave();
     let clusterings: Vec<vector::Parameters> = parameters
-        .candidates(rows.count)
+        .candidates(rows.count, found)
         .into_iter()
         .map(|clusters| vector::Parameters {
             clusters: Some(clusters),
@@ -155,7 +165,8 @@ fn run(
     };
     let outcome = drive(execution, rows.dealt, &run)?.expect("the first loop of a process brings the outcome");
     let Problem { columns, cells, .. } = run.problem;
-    Ok(Model::new(&table, outcome, cells.into_values(), &parameters, &columns.clouds))
+    let model = Model::new(&table, outcome, cells.into_values(), &parameters, &columns.clouds);
+    Ok(Model { groups, ..model })
 }
 
 /// A fit as the engines see it.

@@ -208,6 +208,17 @@ fn anneal<T: Scalar>(
     }
 }
 
+/// The number of groups with a valley in the density between every two, for methods that do not divide rows by centres.
+pub(crate) fn groups(
+    points: &lehr_data::Points,
+    seed: u64,
+    execution: &Execution,
+    observer: &mut dyn Observer,
+) -> Result<Number, Error> {
+    let parameters = Parameters { seed, ..Parameters::default() };
+    choose_number(&Sample::of(points.into(), seed), points.len(), &parameters, execution, observer)
+}
+
 /// The number of clusters that the data suggest, by a sample of the rows.
 fn choose_number(
     sample: &Sample,

@@ -51,6 +51,7 @@ fn found<'py>(py: Python<'py>, model: Model) -> PyResult<Bound<'py, PyDict>> {
         .with("icl", |candidate| candidate.criteria.icl)?
         .with("is_converged", |candidate| candidate.is_converged)?;
     found.set_item("candidates", candidates.done())?;
+    found.set_item("groups", model.groups.as_ref().map(|groups| groups.clusters))?;
     found.set_item("ascent", model.ascent.into_pyarray(py))?;
     found.set_item("is_converged", model.is_converged)?;
     found.set_item("n_iter", model.sweeps)?;

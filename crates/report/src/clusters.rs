@@ -22,6 +22,8 @@ use crate::{Run, columns_named, explained, rows_counted, starts};
 pub(crate) const COLUMNS_MAX: usize = 60;
 /// Marks of a cluster of rows of bits that the table shows in their place.
 const MARKS_MAX: usize = 4;
+/// Clusters that the table names of a group with which another cluster would merge; `centers.csv` has all.
+const PARTNERS_MAX: usize = 6;
 
 /// The whole page.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
@@ -235,7 +237,12 @@ impl Page<'_> {
             (_, true) => ", in scaled units; centres are in the columns' own units.",
             _ => ", in the unit of the columns.",
         });
-        note.push_str(" Probability is the mean of how surely the rows belong to the cluster and not to a neighbour.");
+        note.push_str(
+            " Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.",
+        );
+        if !self.partners.is_empty() {
+            note.push_str(" A cluster with a low one overlaps with a neighbour; the next column says with which it would merge first.");
+        }
         if self.space.are_bits() {
             note.push_str(&format!(
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
@@ -297,9 +304,9 @@ impl Page<'_> {
         };
         let texts = column(&spreads, 4);
         columns.push((spreads, texts));
-        let probabilities: Vec<f64> = self.model.clusters.iter().map(|facts| facts.probability).collect();
-        let texts = column(&probabilities, 3);
-        columns.push((probabilities, texts));
+        let sure: Vec<f64> = self.model.clusters.iter().map(|facts| facts.probability).collect();
+        let texts = sure.iter().map(|probability| format!("{probability:.3}")).collect();
+        columns.push((sure, texts));
         let words = |of: &[marks::Mark]| of.iter().map(|mark| marks::words(self.space, mark)).collect::<Vec<_>>();
         html! {
             @for (cluster, facts) in self.model.clusters.iter().enumerate() {
@@ -315,7 +322,7 @@ impl Page<'_> {
                         span.share { i {} span { (share(facts.weight, total)) } }
                     }
                     @for (values, texts) in &columns { (cell(values[cluster], &texts[cluster])) }
-                    @if let Some(partners) = self.partners.get(cluster) { td { (partners) } }
+                    @if let Some(partners) = self.partners.get(cluster) { td { (shortened(partners)) } }
                     @if let Some(marks) = marks.get(cluster) { td.words { (words(marks).join("; ")) } }
                 }
             }
@@ -425,6 +432,15 @@ impl Page<'_> {
             h3 { "Of each rank" }
             (table("ranks", "Of each rank", ["phase", "least", "mean", "most", "slowest"], rows))
         }
+    }
+}
+
+/// The clusters of a group such as `0+1+2`, the first few of many.
+fn shortened(group: &str) -> String {
+    let clusters: Vec<&str> = group.split('+').collect();
+    match clusters.get(PARTNERS_MAX..) {
+        Some(more @ [_, ..]) => format!("{} and {} more", clusters[..PARTNERS_MAX].join("+"), more.len()),
+        _ => group.to_owned(),
     }
 }
 

@@ -69,9 +69,6 @@ mod tests {
         assert_eq!(labels([3, 65_534, 65_535, u32::MAX].into_iter()), base64(&[3, 0, 254, 255, 255, 255, 255, 255]));
         assert_eq!(rows([258].into_iter()), base64(&[2, 1, 0, 0]));
         assert_eq!(shares([Some(0.0), Some(1.0), None].into_iter()), base64(&[0, 254, 255]));
-        assert_eq!(
-            probabilities([0.0, 0.5, 1.0, f64::NAN].into_iter()),
-            base64(&[0, 0, 255, 127, 254, 255, 255, 255])
-        );
+        assert_eq!(probabilities([0.0, 0.5, 1.0, f64::NAN].into_iter()), base64(&[0, 0, 255, 127, 254, 255, 255, 255]));
     }
 }

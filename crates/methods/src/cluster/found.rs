@@ -277,8 +277,8 @@ impl Fitted {
         })
     }
 
-    /// The mean silhouette of each cluster's rows by centres: `(b - a) / b` for the distance `a` from the row's own
-    /// centre and `b` from the nearest other one. 1 where rows are in their centre, 0 on a border.
+    /// The mean silhouette of each cluster's rows by centres. That of a row is `(b - a) / max(a, b)`, with the distances
+    /// `a` from its own centre and `b` from the nearest other one: 1 in the centre, 0 on a border.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -299,8 +299,8 @@ impl Fitted {
     }
 
     /// `cluster`, the columns, `weight`, `spread`: a line per cluster, by decreasing weight. Then `probability`, the
-    /// mean of its rows, and `silhouette` and `merges_with` where there are two clusters or more and costs are squared
-    /// distances; then `name` where clusters have names.
+    /// mean of its rows. Two or more clusters with squared distances have `silhouette` and `merges_with`. Clusters that
+    /// have names end with `name`.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
     /// the cluster's rows to the centre. It is in km along the surface on the sphere, in scaled units where columns are
@@ -514,7 +514,7 @@ struct Temperatures<'a> {
     history: &'a [Step],
 }
 
-/// The probability below which a person is told that a row is not sure to be where it is.
+/// A row with a smaller probability is near a border.
 const SURE: f64 = 0.8;
 /// Rows that clusters are explained by, at most.
 const EXPLAINED_ROWS: usize = 100_000;

@@ -1,8 +1,8 @@
 //! The coarser levels of a clustering: which clusters would merge next, by Ward's rule.
 //!
 //! Merging two clusters raises the sum of squared distances by `w v / (w + v) |a - b|^2`, with their weights `w`, `v`
-//! and centres `a`, `b` (Ward 1963). Merging the cheapest two again and again gives a tree, found here by chains of
-//! nearest neighbours (Murtagh 1983) in K x K distances of D columns each.
+//! and centres `a`, `b` (Ward 1963). Merging the cheapest two again and again gives a tree. Chains of nearest neighbours
+//! find it (Murtagh 1983) in K x K distances of D columns each.
 
 use serde::Serialize;
 

@@ -24,6 +24,8 @@ pub(super) const STEPS: usize = 3;
 const POOLED_ROWS: f64 = 3.0;
 /// The least variance of a side, of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
+/// Odds with a smaller logarithm are no odds: a dozen of them do not change the last digit of 1.
+const LEAST_LOG_ODDS: f64 = -40.0;
 /// Operations that the search for neighbours may take. Beyond them there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
@@ -60,7 +62,7 @@ pub(super) struct Neighbourhoods<'b> {
 }
 
 impl Border {
-    /// Before anything is known: the second is likelier where its cost is less.
+    /// Before anything is known: the second has all rows that cost less in it.
     fn between(first: usize, second: usize, unit: f64) -> Self {
         Self { clusters: [first as u32, second as u32], unit, log_odds: [0.0, f64::MAX, 0.0] }
     }
@@ -223,22 +225,25 @@ impl Neighbourhoods<'_> {
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
-    /// in its own. `each` gets the odds of each neighbour against it.
+    /// in its own, by the place among the cluster's borders and by that cluster's number. `each` gets the odds of each
+    /// neighbour against it, where there are some.
     pub fn probability(
         &self,
         cluster: usize,
-        mut excess: impl FnMut(usize) -> f64,
+        mut excess: impl FnMut(usize, usize) -> f64,
         mut each: impl FnMut(usize, f64),
     ) -> f64 {
         let mut sum = 0.0;
-        for (_, border, is_second) in self.of(cluster) {
+        for (at, (_, border, is_second)) in self.of(cluster).enumerate() {
             let other = border.clusters()[usize::from(!is_second)];
-            let more = excess(other);
+            let more = excess(at, other);
             let against = if is_second { -border.log_odds(more) } else { border.log_odds(-more) };
             // Rows so far away that their costs have no difference are surely where they are nearest.
-            let odds = if against.is_nan() { 0.0 } else { exp(against.min(700.0)) };
-            each(other, odds);
-            sum += odds;
+            if against > LEAST_LOG_ODDS {
+                let odds = exp(against.min(700.0));
+                each(other, odds);
+                sum += odds;
+            }
         }
         1.0 / (1.0 + sum)
     }
@@ -304,8 +309,8 @@ mod tests {
         let (here, there) = (borders.neighbourhoods(2), swapped.neighbourhoods(2));
         for cluster in [0, 1] {
             for more in [0.0, 0.5, 3.0] {
-                let found = here.probability(cluster, |_| more, |_, _| ());
-                let other = there.probability(1 - cluster, |_| 9.0 * more, |_, _| ());
+                let found = here.probability(cluster, |_, _| more, |_, _| ());
+                let other = there.probability(1 - cluster, |_, _| 9.0 * more, |_, _| ());
                 assert!((found - other).abs() < 1e-12, "{found} and {other}");
             }
         }

@@ -300,7 +300,7 @@ impl Centroids {
         Ok(())
     }
 
-    /// What [`for_each_row`](Self::for_each_row) does with a row whose squares have no number.
+    /// The same as [`for_each_row`](Self::for_each_row), for a row whose squares have no number.
     fn without_squares(&self, row: &[f64], each: &mut Each<'_>) {
         let distances: Vec<f64> = (0..self.len()).map(|k| distance(row, self.center(k))).collect();
         let nearest = nearest_of(&distances);
@@ -455,8 +455,8 @@ impl Centroids {
         }
     }
 
-    /// The probability of each cluster for each row, by the borders of the row's nearest centre; without borders, the
-    /// membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
+    /// The probability of each cluster for each row, by the borders of the row's nearest centre. Without borders it is
+    /// the membership at the temperature, with equal priors. N x K, row-major. Each row adds up to 1, with the noise
     /// component's part, if there is an outlier radius.
     ///
     /// Cost: as [`assign`](Self::assign); N x K numbers of memory.
@@ -484,8 +484,8 @@ impl Centroids {
         Ok(all)
     }
 
-    /// The share of a row at a distance from its nearest centre that the noise component leaves, or `Err` with that of
-    /// the noise component if the row is outside.
+    /// The share that the noise component leaves of a row at a distance from its nearest centre. `Err` has the noise
+    /// component's own share, if the row is outside.
     fn within(&self, distance: f64) -> Result<f64, f64> {
         match self.sponge {
             None => Ok(1.0),
@@ -559,7 +559,7 @@ impl Shares<'_> {
     /// A row's share in its nearest centre. `each` gets the odds of others against it; those that it does not get are 0.
     fn probability(&self, nearest: usize, excess: &Excess<'_>, mut each: impl FnMut(usize, f64)) -> f64 {
         if let Some(neighbours) = &self.neighbours {
-            return neighbours.probability(nearest, excess, each);
+            return neighbours.probability(nearest, |_, other| excess(other), each);
         }
         if self.temperature == 0.0 {
             return 1.0;

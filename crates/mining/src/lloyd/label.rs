@@ -21,6 +21,8 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 
 /// Rows that are made numbers of double precision together, where they are not kept so.
 const UNPACKED: usize = 256;
+/// Differences of centres that are kept, at most: in numbers.
+const MOST_DIFFERENCES: usize = 1 << 22;
 /// Rows of a cluster that say where its borders are: of more, every so manieth.
 const ROWS_OF_BORDERS: u64 = 4096;
 
@@ -128,7 +130,9 @@ pub(crate) async fn label_all<T: Scalar>(
     let borders = find_borders(rounds, &cost, &spreads, cells).await?;
     if !borders.is_empty() {
         let neighbours = &borders.neighbourhoods(centers.len());
-        total_of(rounds, &ProbabilityRound { cost: &cost, neighbours, cells }, &mut Vec::new()).await?;
+        let towards = cost.towards_neighbours(neighbours);
+        let round = ProbabilityRound { cost: &cost, neighbours, towards: towards.as_deref(), cells };
+        total_of(rounds, &round, &mut Vec::new()).await?;
     }
     drop(sparse);
     rounds.share(cells, Labelled::write, Labelled::read).await?;
@@ -296,8 +300,8 @@ impl<T: Scalar> LabelRound<'_, T> {
         });
     }
 
-    /// Appends a row's label and probability: of the nearest centre, as far as the noise component leaves it, or of
-    /// that if the row is outside.
+    /// Appends a row's label, and the share that the noise component leaves it. Of a row outside it is the share of the
+    /// noise component.
     fn put(&self, nearest: usize, squared: impl FnOnce() -> f64, out: &mut Labelled) {
         let (label, probability) = match self.outside {
             None => (nearest as u32, 1.0),
@@ -417,6 +421,35 @@ impl<T: Scalar> CostIn<'_, T> {
     }
 }
 
+/// For each cluster, its centre less that of each neighbour in turn, with the squares of these differences.
+struct Towards {
+    differences: Vec<f64>,
+    squares: Vec<f64>,
+}
+
+impl<T: Scalar> CostIn<'_, T> {
+    /// With these a row's excess in a neighbour is one product, `2 (x - a) (a - b) + |a - b|^2`. None for rows that are
+    /// no positions.
+    fn towards_neighbours(&self, neighbours: &Neighbourhoods<'_>) -> Option<Vec<Towards>> {
+        let others = |k: usize| {
+            neighbours.of(k).map(|(_, border, is_second)| self.centers.center(border.clusters()[usize::from(!is_second)]))
+        };
+        let count: usize = (0..self.centers.len()).map(|k| others(k).count()).sum();
+        let has_positions = self.sparse.is_none() && self.costs.is_none();
+        if !has_positions || count * self.rows.dimension > MOST_DIFFERENCES {
+            return None;
+        }
+        let of_cluster = |k: usize| {
+            let own = self.centers.center(k);
+            let differences: Vec<f64> = others(k).flat_map(|other| own.iter().zip(other).map(|(a, b)| a - b)).collect();
+            let squared = |difference: &[f64]| difference.iter().map(|x| x * x).sum();
+            let squares = differences.chunks_exact(self.rows.dimension).map(squared).collect();
+            Towards { differences, squares }
+        };
+        Some((0..self.centers.len()).map(of_cluster).collect())
+    }
+}
+
 /// Second round: for each cluster the number of rows, those of weight 0 too, and `sum w d`. Then, if there is an
 /// outlier radius, the number of outliers, and their weight.
 pub(crate) struct SpreadRound<'a, T: Scalar> {
@@ -516,6 +549,8 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
 struct ProbabilityRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
+    /// One for each cluster.
+    towards: Option<&'a [Towards]>,
     cells: &'a LeafCells<Labelled>,
 }
 
@@ -538,10 +573,25 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
                 if label == OUTLIER {
                     continue;
                 }
+                let label = label as usize;
                 cost.read(row, &mut position);
-                let own = cost.of(row, label as usize, &position);
-                let excess = |other| cost.of(row, other, &position) - own;
-                *probability *= self.neighbours.probability(label as usize, excess, |_, _| ());
+                *probability *= match self.towards {
+                    Some(towards) => {
+                        let Towards { differences, squares } = &towards[label];
+                        position.iter_mut().zip(cost.centers.center(label)).for_each(|(x, y)| *x -= y);
+                        let excess = |at: usize, _| {
+                            let difference = &differences[at * position.len()..][..position.len()];
+                            let product: f64 = position.iter().zip(difference).map(|(x, y)| x * y).sum();
+                            2.0 * product + squares[at]
+                        };
+                        self.neighbours.probability(label, excess, |_, _| ())
+                    }
+                    None => {
+                        let own = cost.of(row, label, &position);
+                        let excess = |_, other| cost.of(row, other, &position) - own;
+                        self.neighbours.probability(label, excess, |_, _| ())
+                    }
+                };
             }
         });
     }

@@ -11,6 +11,7 @@ use super::parameters::{Covariance, Parameters};
 use super::patterns::Patterns;
 use super::table::Table;
 use crate::anneal::run::Spent;
+use crate::number::Number;
 use crate::rows::Rows;
 
 /// Only the clouds that rows count as keep a component from collapsing if it is less than this many times as wide.
@@ -31,6 +32,9 @@ pub struct Model {
     pub criteria: Criteria,
     /// Every number of components that was tried, in order.
     pub candidates: Vec<Candidate>,
+    /// The groups with a valley in the density between every two, where neither a number of components nor a limit was
+    /// given and no value is missing. Fewer than components where several describe one group.
+    pub groups: Option<Number>,
     /// The log-likelihood per unit of weight before each sweep of the fit, rows counted as the clouds of
     /// [`Parameters::regularisation`]: it never falls.
     pub ascent: Vec<f64>,
@@ -85,6 +89,7 @@ impl Model {
             log_densities,
             criteria: fitted.criteria,
             candidates: state.candidates,
+            groups: None,
             ascent: fitted.ascent.iter().map(|objective| objective - unit).collect(),
             is_converged: fitted.is_converged,
             sweeps: state.sweeps,

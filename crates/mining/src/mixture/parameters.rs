@@ -11,8 +11,10 @@ use crate::input::Input;
 
 /// Covariances of more columns than this are not formed.
 pub(crate) const MOST_FORMED: usize = 512;
-/// The largest number of components that are tried where the number is not given.
+/// The largest number of components that are tried where the number is not given, and the rows have no more groups.
 const MOST_TRIED: usize = 10;
+/// Numbers of components that are tried on either side of the number of groups, where that is larger.
+const AROUND: usize = 3;
 /// The largest number of components that can be requested.
 const MOST_COMPONENTS: usize = 65_536;
 
@@ -83,7 +85,8 @@ pub struct Parameters {
     /// The number of components, at least 1. Default: none; the number with the least BIC is chosen.
     pub components: Option<usize>,
     /// The largest number of components that are tried where the number is not given, at least 1. Default: 10, or as
-    /// many as there are rows.
+    /// many as there are rows; and the numbers around that of the groups with a valley in the density between every two
+    /// ([`number`](mod@crate::number)), if that is larger.
     pub max_components: Option<usize>,
     /// Default: full.
     pub covariance: Covariance,
@@ -119,12 +122,21 @@ impl Default for Parameters {
 }
 
 impl Parameters {
-    /// The numbers of components that are tried, in their order; `rows` of positive weight.
-    pub(crate) fn candidates(&self, rows: usize) -> Vec<usize> {
-        match self.components {
-            Some(components) => vec![components],
-            None => (1..=self.max_components.unwrap_or(MOST_TRIED).min(rows)).collect(),
+    /// Whether the number of groups in the rows says which numbers of components are tried.
+    pub(crate) fn is_open(&self) -> bool {
+        self.components.is_none() && self.max_components.is_none()
+    }
+
+    /// The numbers of components that are tried, in their order; `rows` of positive weight, in so many groups if that is
+    /// known.
+    pub(crate) fn candidates(&self, rows: usize, groups: Option<usize>) -> Vec<usize> {
+        if let Some(components) = self.components {
+            return vec![components];
         }
+        let most = self.max_components.unwrap_or(MOST_TRIED).min(rows);
+        let around = groups.map(|groups| groups.saturating_sub(AROUND).max(most + 1)..=(groups + AROUND).min(rows));
+        let beyond = groups.filter(|groups| *groups + AROUND > most).and(around);
+        (1..=most).chain(beyond.into_iter().flatten()).collect()
     }
 
     /// Checks each value, and the values against the rows.

@@ -55,7 +55,7 @@ fn of_rows_that_are_as_sure_as_they_say_so_many_are_with_their_group() {
         for (bin, (sum, hits, all)) in bins.into_iter().enumerate() {
             let (told, found) = (sum / all, hits / all);
             assert!(all > 500.0, "{all} rows in bin {bin}");
-            assert!((told - found).abs() < 0.04, "{dimension} columns: told {told:.3}, found {found:.3}");
+            assert!((told - found).abs() < 0.05, "{dimension} columns: told {told:.3}, found {found:.3}");
         }
     }
 }

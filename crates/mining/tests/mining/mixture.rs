@@ -321,6 +321,27 @@ fn the_number_of_components_is_that_of_the_least_bic_with_all_that_were_tried_sh
 }
 
 #[test]
+fn beyond_ten_groups_the_numbers_around_theirs_are_tried() {
+    let (points, _) = synthetic::lattice(&[4, 4], 60, 0.08, 5);
+    let model = run(&points, &Parameters { covariance: Covariance::Spherical, ..Parameters::default() });
+    assert_eq!(model.groups.map(|groups| groups.clusters), Some(16));
+    assert_eq!(model.mixture.len(), 16);
+    let tried: Vec<usize> = model.candidates.iter().map(|candidate| candidate.asked).collect();
+    assert_eq!(tried, (1..=10).chain(13..=19).collect::<Vec<_>>());
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+}
+
+#[test]
+fn several_components_of_one_group_are_told_from_groups() {
+    let points = synthetic::uniform(1500, &[(0.0, 1.0), (0.0, 1.0)], 6);
+    let model = run(&points, &Parameters::default());
+    assert!(model.mixture.len() > 1);
+    assert_eq!(model.groups.map(|groups| groups.clusters), Some(1));
+    // With a number or a limit, nothing is looked for.
+    assert_eq!(run(&points, &components(2, Covariance::Full)).groups, None);
+}
+
+#[test]
 fn what_a_mixture_says_of_its_own_rows_is_what_the_fit_said() {
     let (wine, _) = datasets::wine();
     let wine = standardised(&wine);

@@ -1,0 +1,122 @@
+"""How stable the clusters of a fitted estimator are: they are found again in resampled rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from lehr import _checks
+from lehr._model import weights
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often the clusters of a model, and the labels of its rows, were found again.
+
+    Attributes
+    ----------
+    clusters : ndarray of shape (n_clusters,)
+        For each cluster the mean Jaccard index with its counterpart, 0 to 1: the rows that both have over the rows that either has. Hennig (2007) calls clusters
+        with 0.75 or more stable, and those below 0.6 not to be trusted.
+    rows : ndarray of shape (n_samples,)
+        For each row the share of the resamples in which it was in the counterpart of its cluster; NaN for a row in no cluster.
+    n_resamples : int
+        The number of resamples.
+    """
+
+    clusters: NDArray[np.float64]
+    rows: NDArray[np.float64]
+    n_resamples: int
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{value:.2f}" for value in self.clusters[:10])
+        more = f" and {len(self.clusters) - 10} more" if len(self.clusters) > 10 else ""
+        return f"Stability of {len(self.clusters)} clusters in {self.n_resamples} resamples: {told}{more}"
+
+
+def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_resamples: int = 20, random_state: Any = 0) -> Stability:
+    """Find the clusters again in rows that are drawn with replacement, and compare.
+
+    Each resample draws as many rows as there are and fits a clone of the model with the same number of clusters. Clusters that depend on few rows, or on where a
+    border happens to be, change. It says whether you would find the same clusters in another sample; ``probabilities_`` says how much clusters overlap.
+
+    Cost: ``n_resamples`` fits.
+
+    Parameters
+    ----------
+    model : DAClustering, KMeans, DAGaussianMixture or another clusterer
+        A fitted estimator with ``labels_`` and with ``n_clusters`` or ``n_components``, whose ``fit`` takes weights.
+    X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
+        The rows that the model was fitted to.
+    sample_weight : array-like of shape (n_samples,), default=None
+        The weights that it was fitted with.
+    n_resamples : int, default=20
+        The number of resamples, at least 1.
+    random_state : int, RandomState instance or None, default=0
+        The random seed of the draws.
+
+    Returns
+    -------
+    Stability
+
+    Raises
+    ------
+    NotFittedError
+        If the model has not been fitted.
+    ValueError
+        If ``X`` has another number of rows than the model, or the model has no number of clusters.
+
+    References
+    ----------
+    Hennig, C. (2007): Cluster-wise assessment of cluster stability. Computational Statistics and Data Analysis 52, 258-271.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = lehr.datasets.load_iris().data
+    >>> lehr.stability(lehr.DAClustering(2).fit(X), X)
+    Stability of 2 clusters in 20 resamples: 1.00, 1.00
+    """
+    check_is_fitted(model, "labels_")
+    names = [name for name in ("n_clusters", "n_components") if name in model.get_params()]
+    if not names:
+        raise ValueError(f"expected a clusterer with n_clusters or n_components, found {type(model).__name__}")
+    if n_resamples < 1:
+        raise ValueError(f"n_resamples == {n_resamples}, must be >= 1.")
+    labels = np.asarray(model.labels_)
+    rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    if rows != len(labels):
+        raise ValueError(f"X has {rows} rows, but the model was fitted to {len(labels)}")
+    given = weights(sample_weight, X)
+    draw = np.random.default_rng(_checks.seed(random_state))
+    count = int(labels.max()) + 1
+    own = _members(labels, count)
+    found, again = np.zeros((n_resamples, count)), np.zeros(len(labels))
+    for resample in range(n_resamples):
+        times = draw.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
+        other = clone(model).set_params(**{names[0]: count})
+        other.fit(X, sample_weight=times if given is None else times * given)
+        # Rows that were not drawn have weight 0: they move nothing, and get a label.
+        others = np.asarray(other.labels_)
+        members = _members(others, int(others.max()) + 1)
+        both = (own.T @ members).astype(np.float64)
+        either = own.sum(axis=0)[:, None] + members.sum(axis=0)[None, :] - both
+        jaccard = both / np.maximum(either, 1.0)
+        mine, theirs = linear_sum_assignment(-jaccard)
+        found[resample, mine] = jaccard[mine, theirs]
+        counterpart = np.full(count, -2)
+        counterpart[mine] = theirs
+        again += np.where(labels >= 0, counterpart[labels] == others, False)
+    shares = again / n_resamples
+    return Stability(found.mean(axis=0), np.where(labels >= 0, shares, np.nan), n_resamples)
+
+
+def _members(labels: NDArray[Any], count: int) -> NDArray[np.float64]:
+    """Which row is in which cluster, 0 or 1."""
+    return np.asarray(labels[:, None] == np.arange(count)[None, :], dtype=np.float64)
