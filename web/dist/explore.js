@@ -3055,7 +3055,7 @@ function oi(e) {
 	};
 }
 // src/views/boxes.tsx
-var si = 2e5, ci = 40, li = 24, [ui, di, fi] = [
+var si = 12e6, ci = 40, li = 24, [ui, di, fi] = [
 	4,
 	26,
 	14
@@ -3080,7 +3080,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 		"probability (how sure)",
 		T
 	]);
-	let E = r(() => b.length <= si ? ii(n, b, x.length)?.name : void 0, [n, b]), k = l ?? E ?? "", A = w.find(([e]) => e === k), j = A?.[2], M = r(() => j !== void 0 && xr(j.values), [j]), N = r(() => j ? ri((M ? Cr(j) : j).values, b, x.length) : [], [
+	let E = r(() => b.length * n.length <= si ? ii(n, b, x.length)?.name : void 0, [n, b]), k = l ?? E ?? "", A = w.find(([e]) => e === k), j = A?.[2], M = r(() => j !== void 0 && xr(j.values), [j]), N = r(() => j ? ri((M ? Cr(j) : j).values, b, x.length) : [], [
 		j,
 		M,
 		b

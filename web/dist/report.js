@@ -2450,7 +2450,7 @@
 		return t.length > 80 ? `${t.slice(0, 77)}…` : t;
 	}
 	// src/views/boxes.tsx
-	var xr = 2e5, Sr = 40, Cr = 24, [wr, Tr, Er] = [
+	var xr = 12e6, Sr = 40, Cr = 24, [wr, Tr, Er] = [
 		4,
 		26,
 		14
@@ -2475,7 +2475,7 @@
 			"probability (how sure)",
 			_
 		]);
-		let v = G(() => p.length <= xr ? mr(t, p, m.length)?.name : void 0, [t, p]), y = a ?? v ?? "", b = g.find(([e]) => e === y), x = b?.[2], S = G(() => x !== void 0 && Pn(x.values), [x]), C = G(() => x ? pr((S ? In(x) : x).values, p, m.length) : [], [
+		let v = G(() => p.length * t.length <= xr ? mr(t, p, m.length)?.name : void 0, [t, p]), y = a ?? v ?? "", b = g.find(([e]) => e === y), x = b?.[2], S = G(() => x !== void 0 && Pn(x.values), [x]), C = G(() => x ? pr((S ? In(x) : x).values, p, m.length) : [], [
 			x,
 			S,
 			p

@@ -13,8 +13,8 @@ import { groundOfPage, Save, standalone } from './save.tsx';
 import type { How } from './cloud.tsx';
 import { Grid } from './table.tsx';
 
-/// Up to how many rows boxes are drawn without being asked for: those of a million take a third of a second.
-const ROWS_MAX = 200_000;
+/// Of up to how many values the column that is drawn at first is looked for, which takes a fifth of a second; of more somebody chooses one.
+const VALUES_MAX = 12e6;
 /// How many groups are drawn; the table has all.
 const DRAWN = 40;
 const LINE = 24;
@@ -43,7 +43,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   const offered: [string, string, NumberColumn][] = columns.map((one) => [one.name, one.name, one]);
   const sure = useMemo(() => probability && { name: 'probability', kind: 'number' as const, values: probability }, [probability]);
   if (sure) offered.push([SURE, 'probability (how sure)', sure]);
-  const first = useMemo(() => (groupOf.length <= ROWS_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf]);
+  const first = useMemo(() => (groupOf.length * columns.length <= VALUES_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf]);
   const key = wanted ?? first ?? '';
   const found = offered.find(([one]) => one === key);
   const column = found?.[2];
