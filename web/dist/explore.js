@@ -3092,7 +3092,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	let V = (e) => {
 		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
 		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t);
-	}, H = Math.max(2, Math.floor((L - R) / 90)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+	}, H = Math.max(2, Math.floor((L - R) / 64)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
 			ArrowUp: t - 1,

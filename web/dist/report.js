@@ -2487,7 +2487,7 @@
 		let N = (e) => {
 			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
 			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t);
-		}, P = Math.max(2, Math.floor((ee - O) / 90)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
+		}, P = Math.max(2, Math.floor((ee - O) / 64)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
 				ArrowUp: t - 1,

@@ -68,7 +68,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
     const scale = Math.max(Math.abs(low), Math.abs(high)) || 1;
     return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale);
   };
-  const most = Math.max(2, Math.floor((width - left) / 90));
+  const most = Math.max(2, Math.floor((width - left) / 64));
   const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, most);
   const how = (event: MouseEvent | KeyboardEvent): How => (event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace');
   const keys = (event: KeyboardEvent, at: number) => {
