@@ -1,8 +1,8 @@
 import { C as e, E as t, S as n, T as r, _ as i, a, b as o, c as s, d as c, f as l, g as u, h as d, i as f, l as p, m, n as h, o as g, p as _, r as v, s as y, t as b, u as x, v as S, w as C, x as w, y as T } from "./app.js";
-import { a as E, i as D, n as ee, r as O, s as k } from "./chart.js";
+import { a as E, i as D, n as ee, o as te, r as ne, s as O } from "./chart.js";
 // node_modules/@uwdata/flechette/src/constants.js
 /** Magic bytes 'ARROW1' indicating the Arrow 'file' format. */
-var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
+var k = Uint8Array.of(65, 82, 82, 79, 87, 49), A = {
 	/** 0.1.0 (October 2016). */
 	V1: 0,
 	/** 0.2.0 (February 2017). Non-backwards compatible with V1. */
@@ -21,7 +21,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	*   In V5, Unions don't have a validity bitmap buffer.
 	*/
 	V5: 4
-}, M = {
+}, j = {
 	NONE: 0,
 	/**
 	* A Schema describes the columns in a record batch.
@@ -58,7 +58,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* Not currently supported by Flechette.
 	*/
 	SparseTensor: 5
-}, N = {
+}, M = {
 	/**
 	* Dictionary types compress data by using a set of integer indices to
 	* lookup potentially repeated vales in a separate dictionary of values.
@@ -273,21 +273,21 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* extremely large data values.
 	*/
 	LargeListView: 26
-}, P = {
+}, N = {
 	/** 16-bit floating point number. */
 	HALF: 0,
 	/** 32-bit floating point number. */
 	SINGLE: 1,
 	/** 64-bit floating point number. */
 	DOUBLE: 2
-}, F = {
+}, P = {
 	DAY: 0,
 	/**
 	* Milliseconds (as 64 bit int) indicating UNIX time elapsed since the epoch
 	* (no leap seconds), with values evenly divisible by 86400000.
 	*/
 	MILLISECOND: 1
-}, I = {
+}, F = {
 	/** Seconds. */
 	SECOND: 0,
 	/** Milliseconds. */
@@ -296,7 +296,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	MICROSECOND: 2,
 	/** Nanoseconds. */
 	NANOSECOND: 3
-}, L = {
+}, I = {
 	/**
 	* Indicates the number of elapsed whole months, stored as 4-byte signed
 	* integers.
@@ -318,12 +318,12 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	* day's worth of time).
 	*/
 	MONTH_DAY_NANO: 2
-}, R = {
+}, re = {
 	/** Sparse union layout with full arrays for each sub-type. */
 	Sparse: 0,
 	/** Dense union layout with offsets into value arrays. */
 	Dense: 1
-}, te = {
+}, L = {
 	/**
 	* LZ4 frame compression.
 	* Not to be confused with "raw" (also called "block") format.
@@ -331,7 +331,7 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 	LZ4_FRAME: 0,
 	/** Zstandard compression. */
 	ZSTD: 1
-}, ne = { 
+}, ie = { 
 /**
 * Each constituent buffer is first compressed with the indicated
 * compressor, and then written with the uncompressed length in the first 8
@@ -341,12 +341,12 @@ var A = Uint8Array.of(65, 82, 82, 79, 87, 49), j = {
 * follows is not compressed, which can be useful for cases where
 * compression does not yield appreciable savings.
 */
-BUFFER: 0 }, re = Uint8Array, z = Uint16Array, ie = Uint32Array, ae = BigUint64Array, oe = Int8Array, se = Int16Array, B = Int32Array, V = BigInt64Array, H = Float32Array, U = Float64Array;
+BUFFER: 0 }, R = Uint8Array, ae = Uint16Array, oe = Uint32Array, z = BigUint64Array, B = Int8Array, V = Int16Array, H = Int32Array, U = BigInt64Array, W = Float32Array, G = Float64Array;
 /**
 * @param {unknown} value
 * @returns {string}
 */
-function W(e) {
+function K(e) {
 	return Object.prototype.toString.call(e);
 }
 /**
@@ -355,16 +355,16 @@ function W(e) {
 * @param {unknown} data
 * @returns {data is ArrayBufferLike}
 */
-function G(e) {
-	return W(e) === "[object ArrayBuffer]" || W(e) === "[object SharedArrayBuffer]";
+function q(e) {
+	return K(e) === "[object ArrayBuffer]" || K(e) === "[object SharedArrayBuffer]";
 }
 /**
 * Check in an input value is a Uint8Array, applicable cross-realms. 
 * @param {unknown} value 
 * @returns {value is Uint8Array}
 */
-function K(e) {
-	return W(e) === "[object Uint8Array]";
+function se(e) {
+	return K(e) === "[object Uint8Array]";
 }
 /**
 * Return the appropriate typed array constructor for the given
@@ -376,15 +376,15 @@ function K(e) {
 function ce(e, t) {
 	let n = Math.log2(e) - 3;
 	return (t ? [
-		oe,
-		se,
 		B,
-		V
+		V,
+		H,
+		U
 	] : [
-		re,
-		z,
-		ie,
-		ae
+		R,
+		ae,
+		oe,
+		z
 	])[n];
 }
 /**
@@ -431,7 +431,7 @@ function ue(e, t, n) {
 * @returns {T} The input value.
 * @throws if the value is not included in the set
 */
-function q(e, t, n) {
+function J(e, t, n) {
 	return t = Array.isArray(t) ? t : Object.values(t), ue(e, (e) => t.includes(e), n ?? (() => `${e} must be one of ${t}`));
 }
 /**
@@ -451,7 +451,7 @@ function de(e, t) {
 /**
 * @typedef {Field | DataType} FieldInput
 */
-var J = (e) => `Unsupported data type: "${de(N, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
+var Y = (e) => `Unsupported data type: "${de(M, e)}" (id ${e})`, fe = (e, t, n = !0, r = null) => ({
 	name: e,
 	type: t,
 	nullable: n,
@@ -506,14 +506,14 @@ function he(e, t = "", n = !0) {
 * @returns {DictionaryType}
 */
 var ge = (e, t, n = !1, r = -1) => ({
-	typeId: N.Dictionary,
+	typeId: M.Dictionary,
 	id: r,
 	dictionary: e,
 	indices: t || ve(),
 	ordered: n
 }), _e = (e = 32, t = !0) => ({
-	typeId: N.Int,
-	bitWidth: q(e, [
+	typeId: M.Int,
+	bitWidth: J(e, [
 		8,
 		16,
 		32,
@@ -522,106 +522,106 @@ var ge = (e, t, n = !1, r = -1) => ({
 	signed: t,
 	values: ce(e, t)
 }), ve = () => _e(32), ye = (e = 2) => ({
-	typeId: N.Float,
-	precision: q(e, P),
+	typeId: M.Float,
+	precision: J(e, N),
 	values: [
-		z,
-		H,
-		U
+		ae,
+		W,
+		G
 	][e]
 }), be = () => ({
-	typeId: N.Binary,
-	offsets: B
+	typeId: M.Binary,
+	offsets: H
 }), xe = () => ({
-	typeId: N.Utf8,
-	offsets: B
+	typeId: M.Utf8,
+	offsets: H
 }), Se = (e, t, n = 128) => ({
-	typeId: N.Decimal,
+	typeId: M.Decimal,
 	precision: e,
 	scale: t,
-	bitWidth: q(n, [
+	bitWidth: J(n, [
 		32,
 		64,
 		128,
 		256
 	]),
-	values: n === 32 ? B : ae
+	values: n === 32 ? H : z
 }), Ce = (e) => ({
-	typeId: N.Date,
-	unit: q(e, F),
-	values: e === F.DAY ? B : V
-}), we = (e = I.MILLISECOND) => {
-	e = q(e, I);
-	let t = e === I.SECOND || e === I.MILLISECOND ? 32 : 64;
+	typeId: M.Date,
+	unit: J(e, P),
+	values: e === P.DAY ? H : U
+}), we = (e = F.MILLISECOND) => {
+	e = J(e, F);
+	let t = e === F.SECOND || e === F.MILLISECOND ? 32 : 64;
 	return {
-		typeId: N.Time,
+		typeId: M.Time,
 		unit: e,
 		bitWidth: t,
-		values: t === 32 ? B : V
+		values: t === 32 ? H : U
 	};
-}, Te = (e = I.MILLISECOND, t = null) => ({
-	typeId: N.Timestamp,
-	unit: q(e, I),
+}, Te = (e = F.MILLISECOND, t = null) => ({
+	typeId: M.Timestamp,
+	unit: J(e, F),
 	timezone: t,
-	values: V
-}), Ee = (e = L.MONTH_DAY_NANO) => ({
-	typeId: N.Interval,
-	unit: q(e, L),
-	values: e === L.MONTH_DAY_NANO ? void 0 : B
+	values: U
+}), Ee = (e = I.MONTH_DAY_NANO) => ({
+	typeId: M.Interval,
+	unit: J(e, I),
+	values: e === I.MONTH_DAY_NANO ? void 0 : H
 }), De = (e) => ({
-	typeId: N.List,
+	typeId: M.List,
 	children: [he(e)],
-	offsets: B
+	offsets: H
 }), Oe = (e) => ({
-	typeId: N.Struct,
+	typeId: M.Struct,
 	children: Array.isArray(e) && e.length > 0 && pe(e[0]) ? e : Object.entries(e).map(([e, t]) => fe(e, t))
 }), ke = (e, t, n, r) => (n ??= t.map((e, t) => t), {
-	typeId: N.Union,
-	mode: q(e, R),
+	typeId: M.Union,
+	mode: J(e, re),
 	typeIds: n,
 	typeMap: n.reduce((e, t, n) => (e[t] = n, e), {}),
 	children: t.map((e, t) => he(e, `_${t}`)),
 	typeIdForValue: r,
-	offsets: B
+	offsets: H
 }), Ae = (e) => ({
-	typeId: N.FixedSizeBinary,
+	typeId: M.FixedSizeBinary,
 	stride: e
 }), je = (e, t) => ({
-	typeId: N.FixedSizeList,
+	typeId: M.FixedSizeList,
 	stride: t,
 	children: [he(e)]
 }), Me = (e, t) => ({
-	typeId: N.Map,
+	typeId: M.Map,
 	keysSorted: e,
 	children: [t],
-	offsets: B
-}), Ne = (e = I.MILLISECOND) => ({
-	typeId: N.Duration,
-	unit: q(e, I),
-	values: V
+	offsets: H
+}), Ne = (e = F.MILLISECOND) => ({
+	typeId: M.Duration,
+	unit: J(e, F),
+	values: U
 }), Pe = () => ({
-	typeId: N.LargeBinary,
-	offsets: V
+	typeId: M.LargeBinary,
+	offsets: U
 }), Fe = () => ({
-	typeId: N.LargeUtf8,
-	offsets: V
+	typeId: M.LargeUtf8,
+	offsets: U
 }), Ie = (e) => ({
-	typeId: N.LargeList,
+	typeId: M.LargeList,
 	children: [he(e)],
-	offsets: V
+	offsets: U
 }), Le = (e, t) => ({
-	typeId: N.RunEndEncoded,
-	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === N.Int, () => "Run-ends must have an integer type."), he(t, "values")]
+	typeId: M.RunEndEncoded,
+	children: [ue(he(e, "run_ends"), (e) => e.type.typeId === M.Int, () => "Run-ends must have an integer type."), he(t, "values")]
 }), Re = (e) => ({
-	typeId: N.ListView,
+	typeId: M.ListView,
 	children: [he(e, "value")],
-	offsets: B
+	offsets: H
 }), ze = (e) => ({
-	typeId: N.LargeListView,
+	typeId: M.LargeListView,
 	children: [he(e, "value")],
-	offsets: V
-}), Be = new U(2).buffer;
-new V(Be), new ie(Be), new B(Be), new re(Be);
+	offsets: U
+}), Be = new G(2).buffer;
+new U(Be), new oe(Be), new H(Be), new R(Be);
 /**
 * Coerce a bigint value to a number. Throws an error if the bigint value
 * lies outside the range of what a number can precisely represent.
@@ -700,7 +700,7 @@ function Ye(e, t) {
 * @param {Uint8Array} buf The byte buffer.
 * @param {number} index The base index of the object.
 */
-function Y(e, t) {
+function Xe(e, t) {
 	let n = t + Z(e, t), r = n - Z(e, n), i = X(e, r);
 	/**
 	* Retrieve a value from a flatbuffer table layout.
@@ -724,7 +724,7 @@ function Y(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Xe(e, t) {
+function Ze(e, t) {
 	return t;
 }
 /**
@@ -733,8 +733,8 @@ function Xe(e, t) {
 * @param {number} offset
 * @returns {boolean}
 */
-function Ze(e, t) {
-	return !!Qe(e, t);
+function Qe(e, t) {
+	return !!$e(e, t);
 }
 /**
 * Return a signed 8-bit integer value.
@@ -742,8 +742,8 @@ function Ze(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function Qe(e, t) {
-	return $e(e, t) << 24 >> 24;
+function $e(e, t) {
+	return et(e, t) << 24 >> 24;
 }
 /**
 * Return an unsigned 8-bit integer value.
@@ -751,7 +751,7 @@ function Qe(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function $e(e, t) {
+function et(e, t) {
 	return e[t];
 }
 /**
@@ -761,7 +761,7 @@ function $e(e, t) {
 * @returns {number}
 */
 function X(e, t) {
-	return et(e, t) << 16 >> 16;
+	return tt(e, t) << 16 >> 16;
 }
 /**
 * Return an unsigned 16-bit integer value.
@@ -769,7 +769,7 @@ function X(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function et(e, t) {
+function tt(e, t) {
 	return e[t] | e[t + 1] << 8;
 }
 /**
@@ -787,7 +787,7 @@ function Z(e, t) {
 * @param {number} offset
 * @returns {number}
 */
-function tt(e, t) {
+function nt(e, t) {
 	return Z(e, t) >>> 0;
 }
 /**
@@ -798,7 +798,7 @@ function tt(e, t) {
 * @returns {number}
 */
 function Q(e, t) {
-	return Ve(BigInt.asIntN(64, BigInt(tt(e, t)) + (BigInt(tt(e, t + 4)) << 32n)));
+	return Ve(BigInt.asIntN(64, BigInt(nt(e, t)) + (BigInt(nt(e, t + 4)) << 32n)));
 }
 /**
 * Create a JavaScript string from UTF-8 data stored inside the FlatBuffer.
@@ -807,7 +807,7 @@ function Q(e, t) {
 * @param {number} index The index of the string entry.
 * @returns {string} The decoded string.
 */
-function nt(e, t) {
+function rt(e, t) {
 	let n = t + Z(e, t), r = Z(e, n);
 	return n += 4, Je(e.subarray(n, n + r));
 }
@@ -820,7 +820,7 @@ function nt(e, t) {
 * @param {(buf: Uint8Array, pos: number) => T} extract Vector entry extraction function.
 * @returns {T[]} The extracted vector entries.
 */
-function rt(e, t, n, r) {
+function it(e, t, n, r) {
 	if (!t) return [];
 	let i = t + Z(e, t);
 	return Array.from({ length: Z(e, i) }, (t, a) => r(e, i + 4 + a * n));
@@ -832,7 +832,7 @@ function rt(e, t, n, r) {
 /**
 * Symbol for the row index value of a struct object proxy.
 */
-var it = Symbol("rowIndex");
+var at = Symbol("rowIndex");
 /**
 * Returns a row proxy object factory. The resulting method takes a
 * batch-level row index as input and returns an object that proxies
@@ -841,20 +841,20 @@ var it = Symbol("rowIndex");
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function at(e, t) {
+function ot(e, t) {
 	class n {
 		/**
 		* Create a new proxy row object representing a struct or table row.
 		* @param {number} index The record batch row index.
 		*/
 		constructor(e) {
-			this[it] = e;
+			this[at] = e;
 		}
 		/**
 		* Return a JSON-compatible object representation.
 		*/
 		toJSON() {
-			return st(e, t, this[it]);
+			return ct(e, t, this[at]);
 		}
 	}
 	let r = n.prototype;
@@ -863,7 +863,7 @@ function at(e, t) {
 		let i = t[n];
 		Object.defineProperty(r, e[n], {
 			get() {
-				return i.at(this[it]);
+				return i.at(this[at]);
 			},
 			enumerable: !0
 		});
@@ -878,8 +878,8 @@ function at(e, t) {
 * @param {Batch[]} batches The value batches.
 * @returns {(index: number) => Record<string, any>}
 */
-function ot(e, t) {
-	return (n) => st(e, t, n);
+function st(e, t) {
+	return (n) => ct(e, t, n);
 }
 /**
 * Return a vanilla object representing a struct (row object) type.
@@ -888,7 +888,7 @@ function ot(e, t) {
 * @param {number} index The record batch row index.
 * @returns {Record<string, any>}
 */
-function st(e, t, n) {
+function ct(e, t, n) {
 	let r = {};
 	for (let i = 0; i < e.length; ++i) r[e[i]] = t[i].at(n);
 	return r;
@@ -904,15 +904,15 @@ function st(e, t, n) {
 * @param {Batch<any>?} batch The data batch to check.
 * @returns {boolean} True if a direct batch, false otherwise.
 */
-function ct(e) {
-	return e instanceof ut;
+function lt(e) {
+	return e instanceof dt;
 }
 /**
 * Column values from a single record batch.
 * A column may contain multiple batches.
 * @template T
 */
-var lt = class {
+var ut = class {
 	/**
 	* The array type to use when extracting data from the batch.
 	* A null value indicates that the array type should match
@@ -986,7 +986,7 @@ var lt = class {
 	*[Symbol.iterator]() {
 		for (let e = 0; e < this.length; ++e) yield this.at(e);
 	}
-}, ut = class extends lt {
+}, dt = class extends ut {
 	/**
 	* Create a new column batch with direct value array access.
 	* @param {object} options
@@ -1019,11 +1019,11 @@ var lt = class {
 	[Symbol.iterator]() {
 		return this.nullCount ? super[Symbol.iterator]() : this.values[Symbol.iterator]();
 	}
-}, dt = class extends lt {
-	static ArrayType = U;
-}, $ = class extends lt {
+}, ft = class extends ut {
+	static ArrayType = G;
+}, $ = class extends ut {
 	static ArrayType = Array;
-}, ft = class extends $ {
+}, pt = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {null}
@@ -1031,14 +1031,14 @@ var lt = class {
 	value(e) {
 		return null;
 	}
-}, pt = class extends dt {
+}, mt = class extends ft {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return Ve(this.values[e]);
 	}
-}, mt = class extends dt {
+}, ht = class extends ft {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1050,14 +1050,14 @@ var lt = class {
 		}
 		return i * 2 ** (n - 15) * (1 + r);
 	}
-}, ht = class extends $ {
+}, gt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return Ye(this.values, e);
 	}
-}, gt = class extends dt {
+}, _t = class extends ft {
 	constructor(e) {
 		super(e);
 		let { scale: t } = this.type;
@@ -1069,21 +1069,21 @@ var lt = class {
 	value(e) {
 		return this.values[e] / this.scale;
 	}
-}, _t = class extends lt {
+}, vt = class extends ut {
 	constructor(e) {
 		super(e);
 		let { bitWidth: t, scale: n } = this.type;
 		this.decimal = t === 64 ? We : t === 128 ? Ge : Ke, this.scale = 10n ** BigInt(n);
 	}
-}, vt = class extends _t {
-	static ArrayType = U;
+}, yt = class extends vt {
+	static ArrayType = G;
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return He(this.decimal(this.values, e), this.scale);
 	}
-}, yt = class extends _t {
+}, bt = class extends vt {
 	static ArrayType = Array;
 	/**
 	* @param {number} index The value index
@@ -1091,7 +1091,7 @@ var lt = class {
 	value(e) {
 		return this.decimal(this.values, e);
 	}
-}, bt = class extends $ {
+}, xt = class extends $ {
 	/**
 	* Create a new date batch.
 	* @param {Batch<number>} batch A batch of timestamp values.
@@ -1105,7 +1105,7 @@ var lt = class {
 	value(e) {
 		return new Date(this.source.value(e));
 	}
-}, xt = class extends dt {
+}, St = class extends ft {
 	/**
 	* @param {number} index The value index
 	* @returns {number}
@@ -1113,28 +1113,28 @@ var lt = class {
 	value(e) {
 		return 864e5 * this.values[e];
 	}
-}, St = pt, Ct = class extends pt {
+}, Ct = mt, wt = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return super.value(e) * 1e3;
 	}
-}, wt = pt, Tt = class extends pt {
+}, Tt = mt, Et = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return He(this.values[e], 1000n);
 	}
-}, Et = class extends pt {
+}, Dt = class extends mt {
 	/**
 	* @param {number} index The value index
 	*/
 	value(e) {
 		return He(this.values[e], 1000000n);
 	}
-}, Dt = class extends $ {
+}, Ot = class extends $ {
 	/**
 	* @param {number} index The value index
 	* @returns {Int32Array}
@@ -1142,7 +1142,7 @@ var lt = class {
 	value(e) {
 		return this.values.subarray(e << 1, e + 1 << 1);
 	}
-}, Ot = class extends $ {
+}, kt = class extends $ {
 	/**
 	* @param {number} index The value index
 	*/
@@ -1150,15 +1150,7 @@ var lt = class {
 		let t = this.values, n = e << 4;
 		return Float64Array.of(Z(t, n), Z(t, n + 4), Q(t, n + 8));
 	}
-}, kt = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), At = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), jt = class extends $ {
-	/**
-	* @param {number} index
-	* @returns {Uint8Array}
-	*/
-	value(e) {
-		return kt(this, e);
-	}
-}, Mt = class extends $ {
+}, At = ({ values: e, offsets: t }, n) => e.subarray(t[n], t[n + 1]), jt = ({ values: e, offsets: t }, n) => e.subarray(Ve(t[n]), Ve(t[n + 1])), Mt = class extends $ {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1169,9 +1161,10 @@ var lt = class {
 }, Nt = class extends $ {
 	/**
 	* @param {number} index
+	* @returns {Uint8Array}
 	*/
 	value(e) {
-		return Je(kt(this, e));
+		return jt(this, e);
 	}
 }, Pt = class extends $ {
 	/**
@@ -1183,11 +1176,9 @@ var lt = class {
 }, Ft = class extends $ {
 	/**
 	* @param {number} index
-	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets;
-		return this.children[0].slice(t[e], t[e + 1]);
+		return Je(jt(this, e));
 	}
 }, It = class extends $ {
 	/**
@@ -1196,7 +1187,7 @@ var lt = class {
 	*/
 	value(e) {
 		let t = this.offsets;
-		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
+		return this.children[0].slice(t[e], t[e + 1]);
 	}
 }, Lt = class extends $ {
 	/**
@@ -1204,8 +1195,8 @@ var lt = class {
 	* @returns {ValueArray<V>}
 	*/
 	value(e) {
-		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(t, n);
+		let t = this.offsets;
+		return this.children[0].slice(Ve(t[e]), Ve(t[e + 1]));
 	}
 }, Rt = class extends $ {
 	/**
@@ -1214,14 +1205,23 @@ var lt = class {
 	*/
 	value(e) {
 		let t = this.offsets[e], n = t + this.sizes[e];
-		return this.children[0].slice(Ve(t), Ve(n));
+		return this.children[0].slice(t, n);
 	}
 }, zt = class extends $ {
+	/**
+	* @param {number} index
+	* @returns {ValueArray<V>}
+	*/
+	value(e) {
+		let t = this.offsets[e], n = t + this.sizes[e];
+		return this.children[0].slice(Ve(t), Ve(n));
+	}
+}, Bt = class extends $ {
 	constructor(e) {
 		/** @type {number} */
 		super(e), this.stride = this.type.stride;
 	}
-}, Bt = class extends zt {
+}, Vt = class extends Bt {
 	/**
 	* @param {number} index
 	* @returns {Uint8Array}
@@ -1230,7 +1230,7 @@ var lt = class {
 		let { stride: t, values: n } = this;
 		return n.subarray(e * t, (e + 1) * t);
 	}
-}, Vt = class extends zt {
+}, Ht = class extends Bt {
 	/**
 	* @param {number} index
 	* @returns {ValueArray<V>}
@@ -1243,7 +1243,7 @@ var lt = class {
 /**
 * Extract Map key-value pairs from parallel child batches.
 */
-function Ht({ children: e, offsets: t }, n) {
+function Ut({ children: e, offsets: t }, n) {
 	let [r, i] = e[0].children, a = t[n], o = t[n + 1], s = [];
 	for (let e = a; e < o; ++e) s.push([r.at(e), i.at(e)]);
 	return s;
@@ -1254,25 +1254,25 @@ function Ht({ children: e, offsets: t }, n) {
 * @template K, V
 * @extends {ArrayBatch<[K, V][]>}
 */
-var Ut = class extends $ {
+var Wt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {[K, V][]} The map entries as an array of [key, value] arrays.
 	*/
 	value(e) {
-		return Ht(this, e);
+		return Ut(this, e);
 	}
-}, Wt = class extends $ {
+}, Gt = class extends $ {
 	/**
 	* Return the value at the given index.
 	* @param {number} index The value index.
 	* @returns {Map<K, V>} The map value.
 	*/
 	value(e) {
-		return new Map(Ht(this, e));
+		return new Map(Ut(this, e));
 	}
-}, Gt = class extends $ {
+}, Kt = class extends $ {
 	/**
 	* Create a new column batch.
 	* @param {object} options
@@ -1296,15 +1296,15 @@ var Ut = class extends $ {
 		let { typeIds: n, children: r, typeMap: i } = this;
 		return r[i[n[e]]].at(t);
 	}
-}, Kt = class extends Gt {
+}, qt = class extends Kt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return super.value(e, this.offsets[e]);
 	}
-}, qt = class extends $ {
-	constructor(e, t = ot) {
+}, Jt = class extends $ {
+	constructor(e, t = st) {
 		super(e), this.names = this.type.children.map((e) => e.name), this.factory = t(this.names, this.children);
 	}
 	/**
@@ -1314,11 +1314,11 @@ var Ut = class extends $ {
 	value(e) {
 		return this.factory(e);
 	}
-}, Jt = class extends qt {
+}, Yt = class extends Jt {
 	constructor(e) {
-		super(e, at);
+		super(e, ot);
 	}
-}, Yt = class extends $ {
+}, Xt = class extends $ {
 	/**
 	* @param {number} index The value index.
 	*/
@@ -1326,7 +1326,7 @@ var Ut = class extends $ {
 		let [{ values: t }, n] = this.children;
 		return n.at(le(t, e));
 	}
-}, Xt = class extends $ {
+}, Zt = class extends $ {
 	/**
 	* Register the backing dictionary. Dictionaries are added
 	* after batch creation as the complete dictionary may not
@@ -1350,7 +1350,7 @@ var Ut = class extends $ {
 	key(e) {
 		return this.values[e];
 	}
-}, Zt = class extends $ {
+}, Qt = class extends $ {
 	/**
 	* Create a new view batch.
 	* @param {object} options Batch options.
@@ -1373,14 +1373,14 @@ var Ut = class extends $ {
 		let { values: t, data: n } = this, r = e << 4, i = r + 4, a = t, o = Z(a, r);
 		return o > 12 && (i = Z(a, r + 12), a = n[Z(a, r + 8)]), a.subarray(i, i + o);
 	}
-}, Qt = class extends Zt {
+}, $t = class extends Qt {
 	/**
 	* @param {number} index The value index.
 	*/
 	value(e) {
 		return this.view(e);
 	}
-}, $t = class extends Zt {
+}, en = class extends Qt {
 	/**
 	* @param {number} index The value index.
 	*/
@@ -1396,14 +1396,14 @@ var Ut = class extends $ {
 /**
 * Build up a column from batches.
 */
-function en(e) {
+function tn(e) {
 	let t = [];
 	return {
 		add(e) {
 			return t.push(e), this;
 		},
 		clear: () => t = [],
-		done: () => new tn(t, e)
+		done: () => new nn(t, e)
 	};
 }
 /**
@@ -1414,7 +1414,7 @@ function en(e) {
 * provide more efficient ways for bulk access or scanning.
 * @template T
 */
-var tn = class {
+var nn = class {
 	/**
 	* Create a new column instance.
 	* @param {Batch<T>[]} data The value batches.
@@ -1453,7 +1453,7 @@ var tn = class {
 	*/
 	[Symbol.iterator]() {
 		let e = this.data;
-		return e.length === 1 ? e[0][Symbol.iterator]() : nn(e);
+		return e.length === 1 ? e[0][Symbol.iterator]() : rn(e);
 	}
 	/**
 	* Return the column value at the given index. If a column has multiple
@@ -1484,10 +1484,10 @@ var tn = class {
 	* @returns {ValueArray<T?>}
 	*/
 	toArray() {
-		let { length: e, nullCount: t, data: n } = this, r = !t && ct(n[0]), i = n.length;
+		let { length: e, nullCount: t, data: n } = this, r = !t && lt(n[0]), i = n.length;
 		if (r && i === 1) return n[0].values;
 		let a = new (!i || t > 0 ? Array : n[0].constructor.ArrayType ?? n[0].values.constructor)(e);
-		return r ? rn(a, n) : an(a, n);
+		return r ? an(a, n) : on(a, n);
 	}
 	/**
 	* Return an array of cached column values.
@@ -1497,20 +1497,20 @@ var tn = class {
 		return this._cache ??= this.toArray();
 	}
 };
-function* nn(e) {
+function* rn(e) {
 	for (let t = 0; t < e.length; ++t) {
 		let n = e[t][Symbol.iterator]();
 		for (let e = n.next(); !e.done; e = n.next()) yield e.value;
 	}
 }
-function rn(e, t) {
+function an(e, t) {
 	for (let n = 0, r = 0; n < t.length; ++n) {
 		let { values: i } = t[n];
 		e.set(i, r), r += i.length;
 	}
 	return e;
 }
-function an(e, t) {
+function on(e, t) {
 	let n = -1;
 	for (let r = 0; r < t.length; ++r) {
 		let i = t[r];
@@ -1531,7 +1531,7 @@ function an(e, t) {
 * by row index, use `getChild()` to access data for a specific column.
 * @template {TypeMap} [T=TypeMap]
 */
-var on = class e {
+var sn = class e {
 	/**
 	* Create a new table with the given schema and columns (children).
 	* @param {Schema} schema The table schema.
@@ -1545,7 +1545,7 @@ var on = class e {
 		* @type {StructFactory}
 		* @readonly
 		*/
-		this.schema = e, this.names = r, this.children = t, this.factory = n ? at : ot;
+		this.schema = e, this.names = r, this.children = t, this.factory = n ? ot : st;
 		let i = [];
 		/**
 		* Returns a row object generator for the given batch index.
@@ -1607,8 +1607,8 @@ var on = class e {
 		let { children: r, factory: i, schema: a } = this, { fields: o } = a;
 		return new e({
 			...a,
-			fields: t.map((e, t) => sn(o[e], n[t]))
-		}, t.map((e) => r[e]), i === at);
+			fields: t.map((e, t) => cn(o[e], n[t]))
+		}, t.map((e) => r[e]), i === ot);
 	}
 	/**
 	* Construct a new table containing only columns with the specified names.
@@ -1675,7 +1675,7 @@ var on = class e {
 		return this.at(e);
 	}
 };
-function sn(e, t) {
+function cn(e, t) {
 	return t != null && t !== e.name ? {
 		...e,
 		name: t
@@ -1690,40 +1690,40 @@ function sn(e, t) {
 * @param {DataType} type The data type.
 * @param {ExtractionOptions} options The extraction options.
 */
-function cn(e, t = {}) {
+function ln(e, t = {}) {
 	let { typeId: n, bitWidth: r, mode: i, precision: a, unit: o } = e, { useBigInt: s, useBigIntTimestamp: c, useDate: l, useDecimalInt: u, useMap: d, useProxy: f } = t;
 	switch (n) {
-		case N.Null: return ft;
-		case N.Bool: return ht;
-		case N.Int:
-		case N.Time:
-		case N.Duration: return s || r < 64 ? ut : pt;
-		case N.Float: return a ? ut : mt;
-		case N.Date: return ln(o === F.DAY ? xt : St, l && bt);
-		case N.Timestamp: return c ? ut : ln(o === I.SECOND ? Ct : o === I.MILLISECOND ? wt : o === I.MICROSECOND ? Tt : Et, l && bt);
-		case N.Decimal: return r === 32 ? u ? ut : gt : u ? yt : vt;
-		case N.Interval: return o === L.DAY_TIME ? Dt : o === L.YEAR_MONTH ? ut : Ot;
-		case N.FixedSizeBinary: return Bt;
-		case N.Utf8: return Nt;
-		case N.LargeUtf8: return Pt;
-		case N.Binary: return jt;
-		case N.LargeBinary: return Mt;
-		case N.BinaryView: return Qt;
-		case N.Utf8View: return $t;
-		case N.List: return Ft;
-		case N.LargeList: return It;
-		case N.Map: return d ? Wt : Ut;
-		case N.ListView: return Lt;
-		case N.LargeListView: return Rt;
-		case N.FixedSizeList: return Vt;
-		case N.Struct: return f ? Jt : qt;
-		case N.RunEndEncoded: return Yt;
-		case N.Dictionary: return Xt;
-		case N.Union: return i ? Kt : Gt;
+		case M.Null: return pt;
+		case M.Bool: return gt;
+		case M.Int:
+		case M.Time:
+		case M.Duration: return s || r < 64 ? dt : mt;
+		case M.Float: return a ? dt : ht;
+		case M.Date: return un(o === P.DAY ? St : Ct, l && xt);
+		case M.Timestamp: return c ? dt : un(o === F.SECOND ? wt : o === F.MILLISECOND ? Tt : o === F.MICROSECOND ? Et : Dt, l && xt);
+		case M.Decimal: return r === 32 ? u ? dt : _t : u ? bt : yt;
+		case M.Interval: return o === I.DAY_TIME ? Ot : o === I.YEAR_MONTH ? dt : kt;
+		case M.FixedSizeBinary: return Vt;
+		case M.Utf8: return Pt;
+		case M.LargeUtf8: return Ft;
+		case M.Binary: return Mt;
+		case M.LargeBinary: return Nt;
+		case M.BinaryView: return $t;
+		case M.Utf8View: return en;
+		case M.List: return It;
+		case M.LargeList: return Lt;
+		case M.Map: return d ? Gt : Wt;
+		case M.ListView: return Rt;
+		case M.LargeListView: return zt;
+		case M.FixedSizeList: return Ht;
+		case M.Struct: return f ? Yt : Jt;
+		case M.RunEndEncoded: return Xt;
+		case M.Dictionary: return Zt;
+		case M.Union: return i ? qt : Kt;
 	}
-	throw Error(J(n));
+	throw Error(Y(n));
 }
-function ln(e, t) {
+function un(e, t) {
 	return t ? class extends t {
 		constructor(t) {
 			super(new e(t));
@@ -1732,24 +1732,24 @@ function ln(e, t) {
 }
 // node_modules/@uwdata/flechette/src/compression.js
 /** @import { Codec, CompressionType_ } from './types.js' */
-var un = -1, dn = 8;
+var dn = -1, fn = 8;
 /**
 * Return an error message for a missing codec.
 * @param {CompressionType_} type The codec type.
 */
-function fn(e) {
-	return `Missing compression codec "${de(te, e)}" (id ${e})`;
+function pn(e) {
+	return `Missing compression codec "${de(L, e)}" (id ${e})`;
 }
 /** @type {Map<CompressionType_, Codec>} */
-var pn = /* @__PURE__ */ new Map();
+var mn = /* @__PURE__ */ new Map();
 /**
 * Returns a compression codec for the provided type, or null if not found.
 * Compression codecs must first be registered using *setCompressionCodec*.
 * @param {CompressionType_ | null} [type] The compression type.
 * @returns {Codec | null} The compression codec, or null if not registered.
 */
-function mn(e) {
-	return e != null && pn.get(e) || null;
+function hn(e) {
+	return e != null && mn.get(e) || null;
 }
 /**
 * Decompress an Arrow buffer, return decompressed bytes and region metadata.
@@ -1758,13 +1758,13 @@ function mn(e) {
 * @param {Codec} codec A compression codec.
 * @returns {{ bytes: Uint8Array, offset: number, length: number }}
 */
-function hn(e, { offset: t, length: n }, r) {
+function gn(e, { offset: t, length: n }, r) {
 	if (n === 0) return {
 		bytes: /* @__PURE__ */ new Uint8Array(),
 		offset: 0,
 		length: 0
 	};
-	let i = Q(e, t), a = e.subarray(t + dn, t + n), o = i === un ? a : r.decode(a, i);
+	let i = Q(e, t), a = e.subarray(t + fn, t + n), o = i === dn ? a : r.decode(a, i);
 	return {
 		bytes: o,
 		offset: 0,
@@ -1778,7 +1778,7 @@ function hn(e, { offset: t, length: n }, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns The file block.
 */
-function gn(e, t) {
+function _n(e, t) {
 	return {
 		offset: Q(e, t),
 		metadataLength: Z(e, t + 8),
@@ -1791,8 +1791,8 @@ function gn(e, t) {
 * @param {number} index
 * @returns An array of file blocks.
 */
-function _n(e, t) {
-	return rt(e, t, 24, gn);
+function vn(e, t) {
+	return it(e, t, 24, _n);
 }
 // node_modules/@uwdata/flechette/src/decode/body-compression.js
 /**
@@ -1804,11 +1804,11 @@ function _n(e, t) {
 * @param {number} index The starting index in the byte buffer
 * @returns {BodyCompression | undefined} The body compression metadata
 */
-function vn(e, t) {
-	let n = Y(e, t);
+function yn(e, t) {
+	let n = Xe(e, t);
 	return {
-		codec: n(4, Qe, te.LZ4_FRAME),
-		method: n(6, Qe, ne.BUFFER)
+		codec: n(4, $e, L.LZ4_FRAME),
+		method: n(6, $e, ie.BUFFER)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/record-batch.js
@@ -1822,20 +1822,20 @@ function vn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {RecordBatch} The record batch
 */
-function yn(e, t, n) {
-	let r = Y(e, t), i = n < j.V4 ? 8 : 0;
+function bn(e, t, n) {
+	let r = Xe(e, t), i = n < A.V4 ? 8 : 0;
 	return {
 		length: r(4, Q, 0),
-		nodes: rt(e, r(6, Xe), 16, (e, t) => ({
+		nodes: it(e, r(6, Ze), 16, (e, t) => ({
 			length: Q(e, t),
 			nullCount: Q(e, t + 8)
 		})),
-		regions: rt(e, r(8, Xe), 16 + i, (e, t) => ({
+		regions: it(e, r(8, Ze), 16 + i, (e, t) => ({
 			offset: Q(e, t + i),
 			length: Q(e, t + i + 8)
 		})),
-		compression: r(10, vn),
-		variadic: rt(e, r(12, Xe), 8, Q)
+		compression: r(10, yn),
+		variadic: it(e, r(12, Ze), 8, Q)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/dictionary-batch.js
@@ -1849,17 +1849,17 @@ function yn(e, t, n) {
 * @param {Version_} version Arrow version value
 * @returns {DictionaryBatch} The dictionary batch
 */
-function bn(e, t, n) {
-	let r = Y(e, t);
+function xn(e, t, n) {
+	let r = Xe(e, t);
 	return {
 		id: r(4, Q, 0),
-		data: r(6, (e, t) => yn(e, t, n)),
+		data: r(6, (e, t) => bn(e, t, n)),
 		/**
 		* If isDelta is true the values in the dictionary are to be appended to a
 		* dictionary with the indicated id. If isDelta is false this dictionary
 		* should replace the existing dictionary.
 		*/
-		isDelta: r(8, Ze, !1)
+		isDelta: r(8, Qe, !1)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/data-type.js
@@ -1874,32 +1874,32 @@ function bn(e, t, n) {
 * @param {Field[]} [children] A list of parsed child fields.
 * @returns {DataType} The data type.
 */
-function xn(e, t, n, r) {
-	q(n, N, J);
-	let i = Y(e, t);
+function Sn(e, t, n, r) {
+	J(n, M, Y);
+	let i = Xe(e, t);
 	switch (n) {
-		case N.Binary: return be();
-		case N.Utf8: return xe();
-		case N.LargeBinary: return Pe();
-		case N.LargeUtf8: return Fe();
-		case N.List: return De(r[0]);
-		case N.ListView: return Re(r[0]);
-		case N.LargeList: return Ie(r[0]);
-		case N.LargeListView: return ze(r[0]);
-		case N.Struct: return Oe(r);
-		case N.RunEndEncoded: return Le(r[0], r[1]);
-		case N.Int: return _e(i(4, Z, 0), i(6, Ze, !1));
-		case N.Float: return ye(i(4, X, P.HALF));
-		case N.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
-		case N.Date: return Ce(i(4, X, F.MILLISECOND));
-		case N.Time: return we(i(4, X, I.MILLISECOND));
-		case N.Timestamp: return Te(i(4, X, I.SECOND), i(6, nt));
-		case N.Interval: return Ee(i(4, X, L.YEAR_MONTH));
-		case N.Duration: return Ne(i(4, X, I.MILLISECOND));
-		case N.FixedSizeBinary: return Ae(i(4, Z, 0));
-		case N.FixedSizeList: return je(r[0], i(4, Z, 0));
-		case N.Map: return Me(i(4, Ze, !1), r[0]);
-		case N.Union: return ke(i(4, X, R.Sparse), r, rt(e, i(6, Xe), 4, Z));
+		case M.Binary: return be();
+		case M.Utf8: return xe();
+		case M.LargeBinary: return Pe();
+		case M.LargeUtf8: return Fe();
+		case M.List: return De(r[0]);
+		case M.ListView: return Re(r[0]);
+		case M.LargeList: return Ie(r[0]);
+		case M.LargeListView: return ze(r[0]);
+		case M.Struct: return Oe(r);
+		case M.RunEndEncoded: return Le(r[0], r[1]);
+		case M.Int: return _e(i(4, Z, 0), i(6, Qe, !1));
+		case M.Float: return ye(i(4, X, N.HALF));
+		case M.Decimal: return Se(i(4, Z, 0), i(6, Z, 0), i(8, Z, 128));
+		case M.Date: return Ce(i(4, X, P.MILLISECOND));
+		case M.Time: return we(i(4, X, F.MILLISECOND));
+		case M.Timestamp: return Te(i(4, X, F.SECOND), i(6, rt));
+		case M.Interval: return Ee(i(4, X, I.YEAR_MONTH));
+		case M.Duration: return Ne(i(4, X, F.MILLISECOND));
+		case M.FixedSizeBinary: return Ae(i(4, Z, 0));
+		case M.FixedSizeList: return je(r[0], i(4, Z, 0));
+		case M.Map: return Me(i(4, Qe, !1), r[0]);
+		case M.Union: return ke(i(4, X, re.Sparse), r, it(e, i(6, Ze), 4, Z));
 	}
 	return { typeId: n };
 }
@@ -1913,10 +1913,10 @@ function xn(e, t, n, r) {
 * @param {number} index The starting index in the byte buffer
 * @returns {Metadata | null} The custom metadata map
 */
-function Sn(e, t) {
-	let n = rt(e, t, 4, (e, t) => {
-		let n = Y(e, t);
-		return [n(4, nt), n(6, nt)];
+function Cn(e, t) {
+	let n = it(e, t, 4, (e, t) => {
+		let n = Xe(e, t);
+		return [n(4, rt), n(6, rt)];
 	});
 	return n.length ? new Map(n) : null;
 }
@@ -1931,48 +1931,48 @@ function Sn(e, t) {
 * @param {Version_} version Arrow version value
 * @returns {Schema} The schema
 */
-function Cn(e, t, n) {
-	let r = Y(e, t);
+function wn(e, t, n) {
+	let r = Xe(e, t);
 	return {
 		version: n,
 		endianness: r(4, X, 0),
-		fields: r(6, wn, []),
-		metadata: r(8, Sn)
+		fields: r(6, Tn, []),
+		metadata: r(8, Cn)
 	};
 }
 /**
 * @returns {Field[] | null}
 */
-function wn(e, t) {
-	return rt(e, t, 4, Tn);
+function Tn(e, t) {
+	return it(e, t, 4, En);
 }
 /**
 * @returns {Field}
 */
-function Tn(e, t) {
-	let n = Y(e, t), r = n(8, $e, N.NONE), i = n(10, Xe, 0), a = n(12, Dn), o = xn(e, i, r, n(14, En, []));
+function En(e, t) {
+	let n = Xe(e, t), r = n(8, et, M.NONE), i = n(10, Ze, 0), a = n(12, On), o = Sn(e, i, r, n(14, Dn, []));
 	return a && (a.dictionary = o, o = a), {
-		name: n(4, nt),
+		name: n(4, rt),
 		type: o,
-		nullable: n(6, Ze, !1),
-		metadata: n(16, Sn)
+		nullable: n(6, Qe, !1),
+		metadata: n(16, Cn)
 	};
 }
 /**
 * @returns {Field[]}
 */
-function En(e, t) {
-	return rt(e, t, 4, Tn);
+function Dn(e, t) {
+	return it(e, t, 4, En);
 }
 /**
 * @param {Uint8Array} buf
 * @param {number} index
 * @returns {DictionaryType}
 */
-function Dn(e, t) {
+function On(e, t) {
 	if (!t) return null;
-	let n = Y(e, t);
-	return ge(null, n(6, On, ve()), n(8, Ze, !1), n(4, Q, 0));
+	let n = Xe(e, t);
+	return ge(null, n(6, kn, ve()), n(8, Qe, !1), n(4, Q, 0));
 }
 /**
 * Decode an integer data type.
@@ -1980,14 +1980,14 @@ function Dn(e, t) {
 * @param {number} index The starting index in the byte buffer.
 * @returns {IntType}
 */
-function On(e, t) {
-	return xn(e, t, N.Int);
+function kn(e, t) {
+	return Sn(e, t, M.Int);
 }
 // node_modules/@uwdata/flechette/src/decode/message.js
 /**
 * @import { Message, MessageHeader_, Version_ } from '../types.js'
 */
-var kn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, An = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, jn = (e) => `Unsupported message type: ${e} (${de(M, e)})`;
+var An = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, jn = (e, t) => `Expected to read ${e} bytes for message body, but only read ${t}.`, Mn = (e) => `Unsupported message type: ${e} (${de(j, e)})`;
 /**
 * A "message" contains a block of Apache Arrow data, such as a schema,
 * record batch, or dictionary batch. This message decodes a single
@@ -1996,20 +1996,20 @@ var kn = (e, t) => `Expected to read ${e} metadata bytes, but only read ${t}.`, 
 * @param {number} index The starting index in the byte buffer
 * @returns {Message} The decoded message.
 */
-function Mn(e, t) {
+function Nn(e, t) {
 	let n = Z(e, t) || 0;
 	if (t += 4, n === -1 && (n = Z(e, t) || 0, t += 4), n === 0) return null;
 	let r = e.subarray(t, t += n);
-	if (r.byteLength < n) throw Error(kn(n, r.byteLength));
-	let i = Y(r, 0), a = i(4, X, j.V1), o = i(6, $e, M.NONE), s = i(8, Xe, 0), c = i(10, Q, 0), l;
+	if (r.byteLength < n) throw Error(An(n, r.byteLength));
+	let i = Xe(r, 0), a = i(4, X, A.V1), o = i(6, et, j.NONE), s = i(8, Ze, 0), c = i(10, Q, 0), l;
 	if (s) {
-		let n = o === M.Schema ? Cn : o === M.DictionaryBatch ? bn : o === M.RecordBatch ? yn : null;
-		if (!n) throw Error(jn(o));
+		let n = o === j.Schema ? wn : o === j.DictionaryBatch ? xn : o === j.RecordBatch ? bn : null;
+		if (!n) throw Error(Mn(o));
 		if (l = n(r, s, a), c > 0) {
 			let n = e.subarray(t, t += c);
-			if (n.byteLength < c) throw Error(An(c, n.byteLength));
+			if (n.byteLength < c) throw Error(jn(c, n.byteLength));
 			l.body = n;
-		} else o !== M.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
+		} else o !== j.Schema && (l.body = /* @__PURE__ */ new Uint8Array());
 	}
 	return {
 		version: a,
@@ -2038,17 +2038,17 @@ function Mn(e, t) {
 *  span multiple byte arrays.
 * @returns {import('../types.js').ArrowData}
 */
-function Nn(e) {
-	let t = G(e) ? new Uint8Array(e) : e;
-	return K(t) && Pn(t) ? In(t) : Fn(t);
+function Pn(e) {
+	let t = q(e) ? new Uint8Array(e) : e;
+	return se(t) && Fn(t) ? Ln(t) : In(t);
 }
 /**
 * @param {Uint8Array} buf
 * @returns {boolean}
 */
-function Pn(e) {
+function Fn(e) {
 	if (!e || e.length < 4) return !1;
-	for (let t = 0; t < 6; ++t) if (A[t] !== e[t]) return !1;
+	for (let t = 0; t < 6; ++t) if (k[t] !== e[t]) return !1;
 	return !0;
 }
 /**
@@ -2060,22 +2060,22 @@ function Pn(e) {
 *  self-contained messages. Messages may NOT span multiple byte arrays.
 * @returns {ArrowData}
 */
-function Fn(e) {
+function In(e) {
 	let t = [e].flat(), n, r = [], i = [], a = [];
 	for (let e of t) {
-		if (!K(e)) throw Error("IPC data batch was not a Uint8Array.");
+		if (!se(e)) throw Error("IPC data batch was not a Uint8Array.");
 		let t = 0;
 		for (;;) {
-			let o = Mn(e, t);
+			let o = Nn(e, t);
 			if (o === null) break;
 			if (t = o.index, o.content) switch (o.type) {
-				case M.Schema:
+				case j.Schema:
 					n ||= o.content;
 					break;
-				case M.RecordBatch:
+				case j.RecordBatch:
 					r.push(o.content), a.push(i.length);
 					break;
-				case M.DictionaryBatch: i.push(o.content);
+				case j.DictionaryBatch: i.push(o.content);
 			}
 		}
 	}
@@ -2094,14 +2094,14 @@ function Fn(e) {
 * @param {Uint8Array} data The source byte buffer.
 * @returns {ArrowData}
 */
-function In(e) {
-	let t = e.byteLength - (A.length + 4), n = Y(e, t - Z(e, t)), r = n(4, X, j.V1), i = n(8, _n, []), a = n(10, _n, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
+function Ln(e) {
+	let t = e.byteLength - (k.length + 4), n = Xe(e, t - Z(e, t)), r = n(4, X, A.V1), i = n(8, vn, []), a = n(10, vn, []), o = a.map((e) => i.filter((t) => t.offset < e.offset).length);
 	return {
-		schema: n(6, (e, t) => Cn(e, t, r)),
-		dictionaries: i.map(({ offset: t }) => Mn(e, t).content),
-		records: a.map(({ offset: t }) => Mn(e, t).content),
+		schema: n(6, (e, t) => wn(e, t, r)),
+		dictionaries: i.map(({ offset: t }) => Nn(e, t).content),
+		records: a.map(({ offset: t }) => Nn(e, t).content),
 		dictsBeforeRecord: o,
-		metadata: n(12, Sn)
+		metadata: n(12, Cn)
 	};
 }
 // node_modules/@uwdata/flechette/src/decode/table-from-ipc.js
@@ -2124,8 +2124,8 @@ function In(e) {
 *  from an Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Ln(e, t) {
-	return Rn(Nn(e), t);
+function Rn(e, t) {
+	return zn(Pn(e), t);
 }
 /**
 * Create a table from parsed IPC data.
@@ -2136,11 +2136,11 @@ function Ln(e, t) {
 *  from am Arrow binary representation.
 * @returns {Table} A Table instance.
 */
-function Rn(e, t = {}) {
-	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Bn(t, o, c), u = /* @__PURE__ */ new Map();
-	zn(n, (e) => {
+function zn(e, t = {}) {
+	let { schema: n = { fields: [] }, dictionaries: r, records: i, dictsBeforeRecord: a } = e, { version: o, fields: s } = n, c = /* @__PURE__ */ new Map(), l = Vn(t, o, c), u = /* @__PURE__ */ new Map();
+	Bn(n, (e) => {
 		let t = e.type;
-		t.typeId === N.Dictionary && u.set(t.id, t.dictionary);
+		t.typeId === M.Dictionary && u.set(t.id, t.dictionary);
 	});
 	/**
 	* Process a single dictionary batch by either replacing or extending the
@@ -2156,31 +2156,31 @@ function Rn(e, t = {}) {
 	* @param {import('../types.js').DictionaryBatch} dict
 	*/
 	let d = (e) => {
-		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Hn(a, l({
+		let { id: t, data: n, isDelta: r, body: i } = e, a = u.get(t), o = Un(a, l({
 			...n,
 			body: i
 		})), s = c.get(t);
-		if (s) r ? c.set(t, new tn([...s.data, o], a)) : c.set(t, new tn([o], a));
+		if (s) r ? c.set(t, new nn([...s.data, o], a)) : c.set(t, new nn([o], a));
 		else {
 			if (r) throw Error("Delta update can not be first dictionary batch.");
-			c.set(t, new tn([o], a));
+			c.set(t, new nn([o], a));
 		}
-	}, f = s.map((e) => en(e.type)), p = 0;
+	}, f = s.map((e) => tn(e.type)), p = 0;
 	for (let e = 0; e < i.length; e++) {
 		let t = a ? a[e] : r.length;
 		for (; p < t;) d(r[p++]);
 		let n = l(i[e]);
-		s.forEach((e, t) => f[t].add(Hn(e.type, n)));
+		s.forEach((e, t) => f[t].add(Un(e.type, n)));
 	}
 	for (; p < r.length;) d(r[p++]);
-	return new on(n, f.map((e) => e.done()), t.useProxy);
+	return new sn(n, f.map((e) => e.done()), t.useProxy);
 }
 /**
 * Visit all fields within a schema.
 * @param {Schema} schema
 * @param {(field: Field) => void} visitor
 */
-function zn(e, t) {
+function Bn(e, t) {
 	e.fields.forEach(function e(n) {
 		t(n), n.type.dictionary?.children?.forEach(e), n.type.children?.forEach(e);
 	});
@@ -2188,7 +2188,7 @@ function zn(e, t) {
 /**
 * Context object generator for field visitation and buffer definition.
 */
-function Bn(e, t, n) {
+function Vn(e, t, n) {
 	let r = {
 		version: t,
 		options: e,
@@ -2205,12 +2205,12 @@ function Bn(e, t, n) {
 			length: t,
 			node: () => n[++c],
 			buffer: (e) => {
-				let { bytes: t, length: n, offset: r } = Vn(s, i[++l], a);
+				let { bytes: t, length: n, offset: r } = Hn(s, i[++l], a);
 				return e ? new e(t.buffer, t.byteOffset + r, n / e.BYTES_PER_ELEMENT) : t.subarray(r, r + n);
 			},
 			variadic: () => o[++u],
 			visit(e) {
-				return e.map((e) => Hn(e.type, this));
+				return e.map((e) => Un(e.type, this));
 			}
 		};
 	};
@@ -2221,88 +2221,88 @@ function Bn(e, t, n) {
 * @param {{offset: number, length: number}} region
 * @param {BodyCompression} compression
 */
-function Vn(e, t, n) {
+function Hn(e, t, n) {
 	if (!n) return {
 		bytes: e,
 		...t
 	};
-	if (n.method !== ne.BUFFER) throw Error(`Unknown compression method (${n.method})`);
+	if (n.method !== ie.BUFFER) throw Error(`Unknown compression method (${n.method})`);
 	{
-		let r = n.codec, i = mn(r);
-		if (!i) throw Error(fn(r));
-		return hn(e, t, i);
+		let r = n.codec, i = hn(r);
+		if (!i) throw Error(pn(r));
+		return gn(e, t, i);
 	}
 }
 /**
 * Visit a field, instantiating views of buffer regions.
 */
-function Hn(e, t) {
-	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = cn(e, r), l = {
+function Un(e, t) {
+	let { typeId: n } = e, { options: r, node: i, buffer: a, variadic: o, version: s } = t, c = ln(e, r), l = {
 		...i(),
 		type: e
 	};
-	if (n === N.Null) return new c({
+	if (n === M.Null) return new c({
 		...l,
 		nullCount: l.length
 	});
 	switch (n) {
-		case N.Bool:
-		case N.Int:
-		case N.Time:
-		case N.Duration:
-		case N.Float:
-		case N.Decimal:
-		case N.Date:
-		case N.Timestamp:
-		case N.Interval:
-		case N.FixedSizeBinary: return new c({
+		case M.Bool:
+		case M.Int:
+		case M.Time:
+		case M.Duration:
+		case M.Float:
+		case M.Decimal:
+		case M.Date:
+		case M.Timestamp:
+		case M.Interval:
+		case M.FixedSizeBinary: return new c({
 			...l,
 			validity: a(),
 			values: a(e.values)
 		});
-		case N.Utf8:
-		case N.LargeUtf8:
-		case N.Binary:
-		case N.LargeBinary: return new c({
+		case M.Utf8:
+		case M.LargeUtf8:
+		case M.Binary:
+		case M.LargeBinary: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			values: a()
 		});
-		case N.BinaryView:
-		case N.Utf8View: return new c({
+		case M.BinaryView:
+		case M.Utf8View: return new c({
 			...l,
 			validity: a(),
 			values: a(),
 			data: Array.from({ length: o() }, () => a())
 		});
-		case N.List:
-		case N.LargeList:
-		case N.Map: return new c({
+		case M.List:
+		case M.LargeList:
+		case M.Map: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.ListView:
-		case N.LargeListView: return new c({
+		case M.ListView:
+		case M.LargeListView: return new c({
 			...l,
 			validity: a(),
 			offsets: a(e.offsets),
 			sizes: a(e.offsets),
 			children: t.visit(e.children)
 		});
-		case N.FixedSizeList:
-		case N.Struct: return new c({
+		case M.FixedSizeList:
+		case M.Struct: return new c({
 			...l,
 			validity: a(),
 			children: t.visit(e.children)
 		});
-		case N.RunEndEncoded: return new c({
+		case M.RunEndEncoded: return new c({
 			...l,
 			children: t.visit(e.children)
 		});
-		case N.Dictionary: {
+		case M.Dictionary: {
 			let { id: n, indices: r } = e;
 			return new c({
 				...l,
@@ -2310,38 +2310,38 @@ function Hn(e, t) {
 				values: a(r.values)
 			}).setDictionary(t.dictionary(n));
 		}
-		case N.Union: return s < j.V5 && a(), new c({
+		case M.Union: return s < A.V5 && a(), new c({
 			...l,
-			typeIds: a(oe),
-			offsets: e.mode === R.Sparse ? null : a(e.offsets),
+			typeIds: a(B),
+			offsets: e.mode === re.Sparse ? null : a(e.offsets),
 			children: t.visit(e.children)
 		});
-		default: throw Error(J(n));
+		default: throw Error(Y(n));
 	}
 }
 new Uint16Array(new Uint8Array([1, 0]).buffer)[0];
 // src/api/columns.ts
-var Un = "application/vnd.apache.arrow.stream";
-async function Wn(e, t, n, r, i) {
+var Wn = "application/vnd.apache.arrow.stream";
+async function Gn(e, t, n, r, i) {
 	let a = /* @__PURE__ */ new Map(), o = 0;
 	do {
 		let s = await S(T(`${e}:read`, {
 			name: t,
 			from: o
 		}), {
-			accept: Un,
+			accept: Wn,
 			signal: i
 		}), [, c, l] = (s.headers.get("lehr-rows") ?? "").split(/[-/]/).map(Number);
 		if (!(c > o) && l !== 0) throw Error(`${t}: the node sent no rows after row ${o}`);
-		n = l, Gn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
+		n = l, Kn(a, new Uint8Array(await s.arrayBuffer()), o, n), o = c, r(o);
 	} while (o < n);
 	return {
 		rows: n,
 		columns: [...a.values()]
 	};
 }
-function Gn(e, t, n, r) {
-	let i = Ln(t, { useBigInt: !1 });
+function Kn(e, t, n, r) {
+	let i = Rn(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
 		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
 		if (!s) {
@@ -2362,7 +2362,7 @@ function Gn(e, t, n, r) {
 	});
 }
 // src/colour/palette.ts
-var Kn = [
+var qn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2383,7 +2383,7 @@ var Kn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], qn = [
+], Jn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2404,21 +2404,21 @@ var Kn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Jn = {
+], Yn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Yn = {
+}, Xn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, Xn = {
+}, Zn = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function Zn(e, t) {
-	let n = t === "light" ? Kn : qn;
-	return e < 0 ? Jn[t] : n[e % n.length];
+function Qn(e, t) {
+	let n = t === "light" ? qn : Jn;
+	return e < 0 ? Yn[t] : n[e % n.length];
 }
-var Qn = [
+var $n = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2430,31 +2430,34 @@ var Qn = [
 	"#e1cc55",
 	"#fee838"
 ];
-function $n(e, t) {
-	if (!(e >= 0)) return Jn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (Qn.length - 1), a = Math.min(Qn.length - 2, Math.floor(i)), o = i - a, s = "#";
+function er(e, t) {
+	if (!(e >= 0)) return Yn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * ($n.length - 1), a = Math.min($n.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(Qn[a].slice(e, e + 2), 16), n = parseInt(Qn[a + 1].slice(e, e + 2), 16);
+		let t = parseInt($n[a].slice(e, e + 2), 16), n = parseInt($n[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/state/clusters.ts
-var er = 2e3, tr = "no cluster", nr = "no value";
-function rr(e, t) {
+var tr = 2e3, nr = "no cluster", rr = "no value";
+function ir(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return ar(e, n.values, r?.kind === "number" ? r.values : null);
+	return or(e, n.values, r?.kind === "number" ? r.values : null);
 }
-function ir(e, t, n, r) {
+function ar(e, t, n, r) {
 	let i = (e, t) => e.columns.find((e) => e.name === t)?.values;
 	if (n) {
-		let [t, r] = [i(n, "cluster"), i(n, "name")], a = new Map(Array.from({ length: n.rows }, (e, n) => [Number(t?.[n]), String(r?.[n] ?? "")]));
-		for (let t of e.groups) t.about ??= a.get(t.number) || void 0;
+		let [t, r] = [i(n, "cluster"), i(n, "name")], [a, o] = [i(n, "probability"), i(n, "merges_with")], s = new Map(Array.from({ length: n.rows }, (e, n) => [Number(t?.[n]), n]));
+		for (let t of e.groups) {
+			let e = s.get(t.number);
+			e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, a && (t.probability = Number(a[e])), t.partners = String(o?.[e] ?? "") || void 0);
+		}
 	}
 	if (!r?.rows) return;
 	let [a, o] = [i(t, "id"), i(t, "distance")], s = /* @__PURE__ */ new Map();
@@ -2471,34 +2474,65 @@ function ir(e, t, n, r) {
 		about: String(d?.[t] ?? "")
 	})).filter(({ row: e }) => e >= 0);
 }
-function ar(e, t, n, r, i) {
-	let a = t.length, o = new Int32Array(a), s = /* @__PURE__ */ new Map();
-	for (let e = 0; e < a; e++) {
+function or(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
+	let s = t.length, c = new Int32Array(s), l = /* @__PURE__ */ new Map();
+	for (let e = 0; e < s; e++) {
 		let n = t[e] >= 0 ? t[e] : -1;
-		s.set(n, (s.get(n) ?? 0) + 1);
+		l.set(n, (l.get(n) ?? 0) + 1);
 	}
-	let c = [...s.keys()].filter((e) => e >= 0).sort((e, t) => e - t), l = new Map(c.map((e, t) => [e, t])), u = c.map((e) => ({
+	let u = [...l.keys()].filter((e) => e >= 0).sort((e, t) => e - t), d = new Map(u.map((e, t) => [e, t])), f = u.map((e) => ({
 		name: r?.[e] ?? String(e),
 		number: e,
-		rows: s.get(e),
-		about: i?.[e]
+		rows: l.get(e),
+		about: i?.[e],
+		probability: a?.[e],
+		partners: o?.[e]
 	}));
-	s.has(-1) && (l.set(-1, u.length), u.push({
-		name: r ? nr : tr,
+	l.has(-1) && (d.set(-1, f.length), f.push({
+		name: r ? rr : nr,
 		number: -1,
-		rows: s.get(-1)
+		rows: l.get(-1)
 	}));
-	for (let e = 0; e < a; e++) o[e] = l.get(t[e] >= 0 ? t[e] : -1);
+	for (let e = 0; e < s; e++) c[e] = d.get(t[e] >= 0 ? t[e] : -1);
 	return {
 		title: e,
-		groupOf: o,
-		groups: u,
+		groupOf: c,
+		groups: f,
 		scale: null,
 		probability: n
 	};
 }
-function or(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? er : 12;
+var sr = .5;
+function cr(e) {
+	let { groups: t, groupOf: n, probability: r } = e;
+	if (!r) return e;
+	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
+	for (let e = 0; e < a.length; e++) {
+		let t = o[n[e]];
+		a[e] >= 0 ? [t[0], t[1]] = [t[0] + r[e], t[1] + 1] : s++;
+	}
+	let c = t.map((e, t) => ({
+		...e,
+		place: i(e.probability ?? o[t][0] / o[t][1])
+	}));
+	return {
+		...e,
+		groups: c,
+		scale: {
+			place: a,
+			low: sr,
+			high: 1,
+			isLog: !1,
+			gaps: s
+		},
+		isSure: !0
+	};
+}
+function* lr({ groups: e, groupOf: t, probability: n }, r) {
+	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
+}
+function ur(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? tr : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -2512,7 +2546,7 @@ function or(e) {
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 		let s = t - i.reduce((e, [, t]) => e + t, 0);
 		return s > 0 && o.length > 0 && o.push({
-			name: nr,
+			name: rr,
 			number: -1,
 			rows: s
 		}), {
@@ -2523,7 +2557,7 @@ function or(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${er} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${tr} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
 	let [c, l] = [0, 0];
@@ -2544,27 +2578,27 @@ function or(e) {
 		probability: null
 	};
 }
-function sr(e, t) {
-	return e ? Zn(e.number, t) : Jn[t];
+function dr(e, t) {
+	return e ? e.place === void 0 ? Qn(e.number, t) : er(e.place, t) : Yn[t];
 }
-function cr(e, t, n) {
-	return e ? e.scale ? $n(e.scale.place[t], n) : sr(e.groups[e.groupOf[t]], n) : Zn(0, n);
+function fr(e, t, n) {
+	return e ? e.scale ? er(e.scale.place[t], n) : dr(e.groups[e.groupOf[t]], n) : Qn(0, n);
 }
 // src/points/cloud.ts
-function lr(e, t) {
+function pr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function ur(e) {
+function mr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; lr(n, e) !== 1;) n++;
+	for (; pr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function dr(e) {
+function hr(e) {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
@@ -2572,9 +2606,9 @@ function dr(e) {
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
 }
-var fr = .02, pr = 2e4;
-function mr(e, [t, n]) {
-	let r = Math.max(1, Math.floor(e.length / pr)), i = [];
+var gr = .02, _r = 2e4;
+function vr(e, [t, n]) {
+	let r = Math.max(1, Math.floor(e.length / _r)), i = [];
 	for (let t = 0; t < e.length; t += r) Number.isFinite(e[t]) && i.push(e[t]);
 	i.sort((e, t) => e - t);
 	let a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
@@ -2585,30 +2619,30 @@ function mr(e, [t, n]) {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, fr * e.length) ? p : [t, n];
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, gr * e.length) ? p : [t, n];
 }
-var [hr, gr] = [.12, 100];
-function _r(e) {
-	let t = dr(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > gr)) return !1;
+var [yr, br] = [.12, 100];
+function xr(e) {
+	let t = hr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > br)) return !1;
 	let [n, r] = [0, 0];
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && ([n, r] = [n + e[i] / t[1], r + 1]);
-	let [i, a] = mr(e, t);
-	return n / r < hr && i === t[0] && a === t[1];
+	let [i, a] = vr(e, t);
+	return n / r < yr && i === t[0] && a === t[1];
 }
-var vr = /* @__PURE__ */ new WeakMap();
-function yr(e) {
-	let t = vr.get(e);
-	return t || vr.set(e, t = {
+var Sr = /* @__PURE__ */ new WeakMap();
+function Cr(e) {
+	let t = Sr.get(e);
+	return t || Sr.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function br(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = ur(a), s = i.map((e) => {
-		let t = dr(e) ?? [0, 1];
-		return r ? mr(e, t) : t;
+function wr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = mr(a), s = i.map((e) => {
+		let t = hr(e) ?? [0, 1];
+		return r ? vr(e, t) : t;
 	}), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), [p, m] = [0, 0];
 	for (let e = 0; e < a; e++) {
 		let t = o[e], [n, r] = [!0, !1];
@@ -2636,9 +2670,9 @@ function br(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: h(d, 1)
 	};
 }
-var xr = /* @__PURE__ */ new WeakMap();
-function Sr(e) {
-	let t = xr.get(e);
+var Tr = /* @__PURE__ */ new WeakMap();
+function Er(e) {
+	let t = Tr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2663,17 +2697,17 @@ function Sr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return xr.set(e, i), i;
+	return Tr.set(e, i), i;
 }
-function Cr(e, t) {
-	let n = e.length, r = ur(n), i = new Float32Array(3 * n), a = 0;
+function Dr(e, t) {
+	let n = e.length, r = mr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = wr(e[n], t[n]);
+		let [s, c, l] = Or(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2695,7 +2729,7 @@ function Cr(e, t) {
 		]
 	};
 }
-function wr(e, t) {
+function Or(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2704,7 +2738,7 @@ function wr(e, t) {
 	];
 }
 // src/points/camera.ts
-var Tr = [
+var kr = [
 	1,
 	0,
 	0,
@@ -2715,7 +2749,7 @@ var Tr = [
 	0,
 	1
 ];
-function Er(e, t) {
+function Ar(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2727,9 +2761,9 @@ function Er(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Dr(e, t, n) {
+function jr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Er(Er([
+	return Ar(Ar([
 		1,
 		0,
 		0,
@@ -2751,11 +2785,11 @@ function Dr(e, t, n) {
 		r
 	]), e);
 }
-function Or(e, t) {
+function Mr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Dr(Tr, n, r);
+	return jr(kr, n, r);
 }
-function kr(e, t, n, r, i) {
+function Nr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2763,7 +2797,7 @@ function kr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function Ar(e, t, n, r, i) {
+function Pr(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2780,7 +2814,7 @@ function Ar(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of Sr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Er(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2802,7 +2836,7 @@ function Ar(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function jr(e, t, n, r, i) {
+function Fr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2811,12 +2845,12 @@ function jr(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Mr = [
+var Ir = [
 	"coast",
 	"borders",
 	"states"
-], Nr = 61;
-function Pr(e) {
+], Lr = 61;
+function Rr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2825,7 +2859,7 @@ function Pr(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Nr;
+				let i = e.charCodeAt(n++) - Lr;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
@@ -2846,10 +2880,10 @@ function Pr(e) {
 		states: n(t.states)
 	};
 }
-function Fr([e, t], [n, r]) {
+function zr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var Ir = class {
+var Br = class {
 	values = [];
 	starts = /* @__PURE__ */ new Set();
 	add(e, t, n, r) {
@@ -2862,21 +2896,21 @@ var Ir = class {
 			starts: this.starts
 		};
 	}
-}, Lr = 2;
-function Rr(e) {
-	return Mr.map((t) => {
-		let n = new Ir();
+}, Vr = 2;
+function Hr(e) {
+	return Ir.map((t) => {
+		let n = new Br();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Lr));
-			for (let r = 1; r <= s; r++) n.add(...wr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Vr));
+			for (let r = 1; r <= s; r++) n.add(...Or(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function zr(e, { middle: t, half: n }, r, i) {
+function Ur(e, { middle: t, half: n }, r, i) {
 	let a = i.flatMap(([e, t]) => [e, t]), o = (e) => i.some(([t, n]) => e > t && e < n), s = (e) => e - i.reduce((t, [n, r, i]) => t + (e >= (n + r) / 2 ? r - n - i : 0), 0);
-	return Mr.map((i) => {
-		let c = new Ir();
+	return Ir.map((i) => {
+		let c = new Br();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -2913,11 +2947,11 @@ function zr(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [Br, Vr] = [7, 400];
-function Hr(e, t) {
-	return t <= Vr && (e !== "states" || t >= Br);
+var [Wr, Gr] = [7, 400];
+function Kr(e, t) {
+	return t <= Gr && (e !== "states" || t >= Wr);
 }
-function Ur({ positions: e, starts: t }, n, r, i, a) {
+function qr({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -2925,7 +2959,7 @@ function Ur({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = kr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = Nr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -2935,11 +2969,11 @@ function Ur({ positions: e, starts: t }, n, r, i, a) {
 	return o.join("");
 }
 // src/points/paint.ts
-function Wr(e, t) {
+function Jr(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function Gr(e) {
+function Yr(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -2947,30 +2981,286 @@ function Gr(e) {
 		t & 255
 	];
 }
-function Kr(e) {
+function Xr(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var qr = n(null), Jr = !1;
-async function Yr(e) {
-	if (!Jr) {
-		Jr = !0;
+var Zr = n(null), Qr = !1;
+async function $r(e) {
+	if (!Qr) {
+		Qr = !0;
 		try {
-			qr.value = Pr(await e());
+			Zr.value = Rr(await e());
 		} catch {
-			Jr = !1;
+			Qr = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var Xr = matchMedia("(prefers-color-scheme: dark)"), Zr = n(Xr.matches ? "dark" : "light");
-Xr.addEventListener("change", () => Zr.value = Xr.matches ? "dark" : "light");
+var ei = matchMedia("(prefers-color-scheme: dark)"), ti = n(ei.matches ? "dark" : "light");
+ei.addEventListener("change", () => ti.value = ei.matches ? "dark" : "light");
+// src/state/boxes.ts
+var ni = 1.5;
+function ri(e, t, n) {
+	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
+	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
+	for (let e = 0; e < n; e++) r[e + 1] += r[e];
+	let a = new Float64Array(r[n]), o = r.slice(0, n);
+	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
+	return Array.from({ length: n }, (e, t) => {
+		let n = a.subarray(r[t], r[t + 1]).sort();
+		return n.length ? oi(n) : null;
+	});
+}
+function ii(e, t, n) {
+	let [r, i] = [e[0], -1];
+	for (let a of e) {
+		let e = ai(a.values, t, n);
+		e > i && ([r, i] = [a, e]);
+	}
+	return r;
+}
+function ai(e, t, n) {
+	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
+		0,
+		0,
+		0
+	];
+	for (let n = 0; n < t.length; n++) {
+		let [c, l] = [t[n], e[n]];
+		if (c < 0 || !Number.isFinite(l)) continue;
+		a++, r[c]++, i[c] += l;
+		let u = l - o;
+		o += u / a, s += u * (l - o);
+	}
+	let c = 0;
+	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
+	return c / s;
+}
+function oi(e) {
+	let t = (t) => {
+		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
+		return r * (1 - a) + i * a;
+	}, n = [
+		t(.25),
+		t(.5),
+		t(.75)
+	], r = ni * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	return {
+		rows: e.length,
+		quartiles: n,
+		whiskers: o,
+		beyond: i + e.length - 1 - a
+	};
+}
+// src/views/boxes.tsx
+var si = 12e6, ci = 40, li = 24, [ui, di, fi] = [
+	4,
+	26,
+	14
+], pi = 7, mi = "\0probability";
+function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
+	let p = C(null), m = C(null), _ = o(480), v = o(-1);
+	e(() => {
+		let e = new ResizeObserver(([e]) => _.value = Math.max(240, Math.round(e.contentRect.width)));
+		return e.observe(p.current), () => e.disconnect();
+	}, []);
+	let { groupOf: b, groups: x, probability: S } = i, w = n.map((e) => [
+		e.name,
+		e.name,
+		e
+	]), T = r(() => S && {
+		name: "probability",
+		kind: "number",
+		values: S
+	}, [S]);
+	T && w.push([
+		mi,
+		"probability (how sure)",
+		T
+	]);
+	let E = r(() => b.length * n.length <= si ? ii(n, b, x.length)?.name : void 0, [n, b]), k = l ?? E ?? "", A = w.find(([e]) => e === k), j = A?.[2], M = r(() => j !== void 0 && xr(j.values), [j]), N = r(() => j ? ri((M ? Cr(j) : j).values, b, x.length) : [], [
+		j,
+		M,
+		b
+	]).flatMap((e, t) => e && !s.has(t) ? [{
+		group: t,
+		box: e
+	}] : []), P = N.slice(0, ci), F = (e) => M ? 10 ** e : e, I = (e, t = 4) => y(F(e), t), re = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ie = P.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, pi * Math.max(0, ...ie.map((e) => e.length)) + 20), ae = Math.floor((R - 20) / pi), oe = ui + li * P.length + di, [z, B] = P.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	z === B && ([z, B] = [z - .5, B + .5]);
+	let V = (e) => {
+		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
+		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t);
+	}, H = Math.max(2, Math.floor((L - R) / 64)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
+		let n = {
+			ArrowDown: t + 1,
+			ArrowUp: t - 1,
+			Home: 0,
+			End: P.length - 1
+		}[e.key];
+		if (n !== void 0) m.current.querySelectorAll("[role=button]")[n]?.focus();
+		else if (e.key === "Enter" || e.key === " ") f(P[t].group, W(e));
+		else return;
+		e.preventDefault();
+	}, K = v.value >= 0 && v.value < P.length ? v.value : 0;
+	return /* @__PURE__ */ a("section", {
+		class: "card",
+		style: { minWidth: 0 },
+		"aria-labelledby": `boxes${t}`,
+		children: [
+			/* @__PURE__ */ a("div", {
+				class: "head",
+				children: [/* @__PURE__ */ a("h2", {
+					id: `boxes${t}`,
+					children: "Box plots"
+				}), /* @__PURE__ */ a("div", {
+					class: "tools choices",
+					children: [/* @__PURE__ */ a("label", { children: ["Values", /* @__PURE__ */ a("select", {
+						value: A ? k : "",
+						onChange: (e) => u(e.currentTarget.value || "none"),
+						children: [/* @__PURE__ */ a("option", {
+							value: "",
+							children: "none"
+						}), w.map(([e, t]) => /* @__PURE__ */ a("option", {
+							value: e,
+							children: t
+						}, e))]
+					})] }), P.length > 0 && /* @__PURE__ */ a(D, {
+						name: `${j.name} by ${i.title}`,
+						make: () => O(m.current, L, oe, te())
+					})]
+				})]
+			}),
+			j && /* @__PURE__ */ a("p", {
+				class: "note",
+				children: v.value >= 0 && P[v.value] ? `${ie[v.value]}: ${re(P[v.value].box)}.` : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${M ? " The axis is logarithmic." : ""}`
+			}),
+			/* @__PURE__ */ a("div", {
+				ref: p,
+				children: P.length > 0 && /* @__PURE__ */ a("svg", {
+					ref: m,
+					class: "boxes",
+					width: L,
+					height: oe,
+					role: "group",
+					"aria-label": `${j.name} by ${i.title}`,
+					onPointerLeave: () => v.value = -1,
+					style: { display: "block" },
+					children: [
+						U.map((e) => /* @__PURE__ */ a("path", {
+							d: `M${V(e)} ${ui}V${oe - di + 4}`,
+							stroke: "var(--line)"
+						}, e)),
+						U.map((e) => /* @__PURE__ */ a("text", {
+							x: V(e),
+							y: oe - 6,
+							"text-anchor": V(e) > L - 30 ? "end" : "middle",
+							children: I(e, 5)
+						}, e)),
+						P.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
+							let i = dr(x[e], c), [o, s, l] = t.map(V), u = ie[r], d = ui + li * (r + .5);
+							return /* @__PURE__ */ a("g", {
+								style: { cursor: "pointer" },
+								onClick: (t) => f(e, W(t)),
+								onPointerEnter: () => v.value = r,
+								children: [
+									/* @__PURE__ */ a("rect", {
+										width: L,
+										y: ui + li * r,
+										height: li,
+										fill: "var(--wash)",
+										"fill-opacity": +(r === v.value)
+									}),
+									/* @__PURE__ */ a("circle", {
+										cx: "6",
+										cy: d,
+										r: "5",
+										fill: i
+									}),
+									/* @__PURE__ */ a("text", {
+										x: "18",
+										y: d + 4,
+										children: u.length > ae ? `${u.slice(0, Math.max(1, ae - 1))}…` : u
+									}),
+									/* @__PURE__ */ a("g", {
+										role: "button",
+										tabIndex: r === K ? 0 : -1,
+										"aria-label": `Box of ${u}: ${re(P[r].box)}`,
+										onKeyDown: (e) => G(e, r),
+										onFocus: () => v.value = r,
+										children: [
+											/* @__PURE__ */ a("path", {
+												d: `M${V(n[0])} ${d - 4}v8m0 -4H${o}M${l} ${d}H${V(n[1])}m0 -4v8`,
+												fill: "none",
+												stroke: i,
+												"stroke-width": "1.5"
+											}),
+											/* @__PURE__ */ a("rect", {
+												x: o,
+												y: d - 6,
+												width: Math.max(1, l - o),
+												height: "12",
+												fill: i,
+												"fill-opacity": "0.4",
+												stroke: i,
+												"stroke-width": "1.5"
+											}),
+											/* @__PURE__ */ a("path", {
+												d: `M${s} ${d - 9}v18`,
+												stroke: "var(--ink)",
+												"stroke-width": "2.5"
+											})
+										]
+									})
+								]
+							}, e);
+						})
+					]
+				})
+			}),
+			N.length > ci && /* @__PURE__ */ a("p", {
+				class: "note",
+				children: [
+					"The first ",
+					ci,
+					" of ",
+					g(N.length),
+					" are drawn; the table has all."
+				]
+			}),
+			N.length > 0 && /* @__PURE__ */ a("details", { children: [/* @__PURE__ */ a("summary", { children: "Box plots as a table" }), /* @__PURE__ */ a(h, {
+				caption: `${j.name} by ${i.title}`,
+				names: [
+					i.title,
+					"rows",
+					"lower whisker",
+					"lower quartile",
+					"median",
+					"upper quartile",
+					"upper whisker",
+					"rows beyond"
+				],
+				rows: N.map(({ group: e, box: t }) => [
+					d(e),
+					t.rows,
+					...[
+						t.whiskers[0],
+						...t.quartiles,
+						t.whiskers[1]
+					].map(F),
+					t.beyond
+				]),
+				pick: (e) => f(N[e].group, "replace")
+			})] })
+		]
+	});
+}
 // src/points/raster.ts
-var { fround: Qr } = Math;
-function $r(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: gi } = Math;
+function _i(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Qr), u = Qr(a.scale[0]), d = Qr(a.scale[1]), f = Qr(t / 2 + a.shift[0]), p = Qr(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Kr(o), v = (o - 1) / 2;
+	let l = a.turn.map(gi), u = gi(a.scale[0]), d = gi(a.scale[1]), f = gi(t / 2 + a.shift[0]), p = gi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = Xr(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -2988,7 +3278,7 @@ function $r(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function ei(e) {
+function vi(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -2998,13 +3288,13 @@ function ei(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && ($r(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? Wr(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (_i(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? Jr(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function ti(e, t, n, r, i) {
+function yi(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3012,21 +3302,21 @@ function ti(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function ni(e, t, n, r, i, a, o) {
+function bi(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return ti(e, t, n, r, (e, t, n) => {
+	return yi(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function ri(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = ii(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return ti(e, t, n, r, (e, t, n) => {
+function xi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Si(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return yi(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function ii(e, t, n) {
+function Si(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3043,8 +3333,8 @@ function ii(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var ai = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", oi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", si = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function ci(e, t, n) {
+var Ci = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", wi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ti = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Ei(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3053,10 +3343,10 @@ function ci(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (si.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ti.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, ai], [r.FRAGMENT_SHADER, oi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Ci], [r.FRAGMENT_SHADER, wi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3086,12 +3376,12 @@ function ci(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = Gr(i ?? "#000000");
+			let [o, s, l] = Yr(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(Kr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(Xr(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3100,8 +3390,8 @@ function ci(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var li = 25e4, ui = 4e5, di = 12, fi = [58, 40], pi = [44, 40], mi = 460;
-function hi(t) {
+var Di = 25e4, Oi = 4e5, ki = 12, Ai = [58, 40], ji = [44, 40], Mi = 460;
+function Ni(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -3116,24 +3406,24 @@ function hi(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? li : Infinity;
-			f.current.draw(p.peek(), gi(n * y.current), r ? null : Xn[t], i);
+			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Di : Infinity;
+			f.current.draw(p.peek(), Pi(n * y.current), r ? null : Zn[t], i);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > li, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Di, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < mi ? pi : fi;
-		w(Ar(e, m.peek(), _i(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Mi ? ji : Ai;
+		w(Pr(e, m.peek(), Fi(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = ci(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= ei(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = Ei(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= vi(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3166,8 +3456,8 @@ function hi(t) {
 		t.shores
 	]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(jr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => Fi(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Fr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => $i(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3176,7 +3466,7 @@ function hi(t) {
 	}), ee = (e) => {
 		let t = d.current.getBoundingClientRect();
 		return [(e.clientX - t.left) * y.current, (e.clientY - t.top) * y.current];
-	}, O = (e) => {
+	}, te = (e) => {
 		if (e.button > 0 || e.target.closest("button")) return;
 		d.current.setPointerCapture(e.pointerId);
 		let t = ee(e);
@@ -3185,17 +3475,17 @@ function hi(t) {
 			y: t[1],
 			hasMoved: !1
 		}, v.value = null, s !== "move" && E.current.size === 1 ? _.value = [t] : _.value = null;
-	}, k = (e) => {
+	}, ne = (e) => {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= ui && M(t);
+			e.pointerType === "mouse" && n.count <= Oi && A(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(jr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Fr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3212,7 +3502,7 @@ function hi(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Dr(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = jr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3221,28 +3511,28 @@ function hi(t) {
 			}
 		}
 		E.current.set(e.pointerId, t);
-	}, A = (e) => {
+	}, O = (e) => {
 		if (!E.current.delete(e.pointerId)) return;
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(ri(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(ni(n, r, p.peek(), m.peek(), i[0], i[1], di * y.current));
-	}, j = C(0), M = (e) => {
-		cancelAnimationFrame(j.current), j.current = requestAnimationFrame(() => {
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(xi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(bi(n, r, p.peek(), m.peek(), i[0], i[1], ki * y.current));
+	}, k = C(0), A = (e) => {
+		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = ni(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], di * y.current);
+			let t = bi(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], ki * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
 				y: e[1] / y.current
 			};
 		});
-	}, N = (e) => {
+	}, j = (e) => {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(jr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
-	}, P = (e) => {
+		w(Fr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+	}, M = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
 			ArrowLeft: [i, 0],
@@ -3256,17 +3546,17 @@ function hi(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Dr(o, a[0] / i * .1, a[1] / i * .1),
+			turn: jr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(ni(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(bi(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
-	}, F = v.value && !_.value ? t.hint(v.value.point) : null, I = y.current, L = p.value;
+	}, N = v.value && !_.value ? t.hint(v.value.point) : null, P = y.current, F = p.value;
 	return /* @__PURE__ */ a("div", {
 		ref: d,
 		class: `cloud ${s}`,
@@ -3275,26 +3565,26 @@ function hi(t) {
 		"aria-roledescription": "scatter plot",
 		"aria-label": t.summary,
 		"data-renderer": g.value,
-		onPointerDown: O,
-		onPointerMove: k,
-		onPointerUp: A,
-		onPointerCancel: A,
+		onPointerDown: te,
+		onPointerMove: ne,
+		onPointerUp: O,
+		onPointerCancel: O,
 		onPointerLeave: () => v.value = null,
-		onWheel: N,
-		onKeyDown: P,
+		onWheel: j,
+		onKeyDown: M,
 		children: [
-			L && m.value.width > 0 && t.shores && /* @__PURE__ */ a(vi, {
+			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(Ii, {
 				cloud: n,
 				shores: t.shores,
-				camera: L,
+				camera: F,
 				size: m.value,
-				ratio: I
+				ratio: P
 			}),
-			L && m.value.width > 0 && /* @__PURE__ */ a(yi, {
+			F && m.value.width > 0 && /* @__PURE__ */ a(Li, {
 				cloud: n,
-				camera: L,
+				camera: F,
 				size: m.value,
-				ratio: I,
+				ratio: P,
 				names: u,
 				marks: t.marks,
 				picked: t.picked,
@@ -3305,32 +3595,32 @@ function hi(t) {
 				outlines: t.outlines,
 				ground: t.ground
 			}),
-			F && v.value && /* @__PURE__ */ a("div", {
+			N && v.value && /* @__PURE__ */ a("div", {
 				class: "tip",
 				style: {
-					left: `${Math.min(v.value.x + 14, m.value.width / I - 230)}px`,
-					top: `${Math.min(v.value.y + 14, m.value.height / I - 90)}px`
+					left: `${Math.min(v.value.x + 14, m.value.width / P - 230)}px`,
+					top: `${Math.min(v.value.y + 14, m.value.height / P - 90)}px`
 				},
-				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: F.colour } }), F.title] }), /* @__PURE__ */ a("span", { children: F.text })]
+				children: [/* @__PURE__ */ a("b", { children: [/* @__PURE__ */ a("i", { style: { background: N.colour } }), N.title] }), /* @__PURE__ */ a("span", { children: N.text })]
 			})
 		]
 	});
 }
-function gi(e) {
+function Pi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function _i(e) {
-	if (e.shape === "plane") return Tr;
-	if (e.shape === "space") return Dr(Tr, .6, .4);
+function Fi(e) {
+	if (e.shape === "plane") return kr;
+	if (e.shape === "space") return jr(kr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Or(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Mr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function vi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+function Ii({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 	let o = e.shape === "sphere", s = (o ? n.scale[1] * Math.PI / 180 : n.scale[1] / e.half[1]) / i, c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
 		class: "lands",
@@ -3343,22 +3633,22 @@ function vi({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 				cx: l / 2 + n.shift[0] / i,
 				cy: u / 2 + n.shift[1] / i,
 				r: c
-			}), t.map((e) => Hr(e.kind, s) && /* @__PURE__ */ a("path", {
+			}), t.map((e) => Kr(e.kind, s) && /* @__PURE__ */ a("path", {
 				class: e.kind,
-				d: Ur(e, n, r, i, o)
+				d: qr(e, n, r, i, o)
 			}, e.kind))]
 		})
 	});
 }
-function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
+function Li({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m }) {
 	let [h, g] = [n.width / i, n.height / i], _ = (e, r, a) => {
-		let [o, s, c] = kr(t, n, e, r, a);
+		let [o, s, c] = Nr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => xi(c.map((e) => ({
+	}, v = l < 0 ? null : _(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), y = r(() => zi(c.map((e) => ({
 		mark: e,
 		at: _(e.x, e.y, e.z)
 	})), h, g, e.shape === "sphere"), [
@@ -3372,31 +3662,31 @@ function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		height: g,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(ji, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(Yi, {
 				ground: m,
-				plane: Si(e, t, n, i)
+				plane: Bi(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(Ai, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(Ji, {
 				outlines: p,
-				plane: Si(e, t, n, i),
+				plane: Bi(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(Oi, {
-				plane: Si(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(Ki, {
+				plane: Bi(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(Mi, {
+			e.shape === "space" && /* @__PURE__ */ a(Xi, {
 				cloud: e,
 				names: o,
 				pixel: _,
 				width: h,
 				height: g
 			}),
-			e.shape === "sphere" && /* @__PURE__ */ a(Ni, {
+			e.shape === "sphere" && /* @__PURE__ */ a(Zi, {
 				camera: t,
 				size: n,
 				pixel: _
@@ -3405,9 +3695,9 @@ function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -bi(e),
+					x: -Ri(e),
 					y: "-10",
-					width: 2 * bi(e),
+					width: 2 * Ri(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3430,18 +3720,18 @@ function yi({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function bi(e) {
+function Ri(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function xi(e, t, n, r) {
+function zi(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > bi(t) + bi(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > Ri(t) + Ri(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function Si({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function Bi({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3449,8 +3739,8 @@ function Si({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function Ci(e, t, n) {
-	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
+function Vi(e, t, n) {
+	let r = ne(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
 		30,
@@ -3458,30 +3748,30 @@ function Ci(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function wi(e, t, n) {
-	let r = Ci(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Ei((i + t) * r, "N", "S")]);
+function Hi(e, t, n) {
+	let r = Vi(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, Wi((i + t) * r, "N", "S")]);
 }
-function Ti(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Ci(e, t, n);
+function Ui(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = Vi(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, Ei((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, Wi((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function Ei(e, t, n) {
+function Wi(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function Di(e, t, n) {
+function Gi(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function Oi({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ti(c(0), c(f), m[0], s.breaks) : o[0] ? Di(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? wi(l(p), l(0), m[1]) : o[1] ? Di(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function Ki({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? Ui(c(0), c(f), m[0], s.breaks) : o[0] ? Gi(c(0), c(f), m[0]) : ne(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? Hi(l(p), l(0), m[1]) : o[1] ? Gi(l(p), l(0), m[1]) : ne(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3547,31 +3837,31 @@ function Oi({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function ki({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function qi({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function Ai({ outlines: e, plane: t, theme: n }) {
+function Ji({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
-			stroke: Zn(e.group, n),
-			fill: Zn(e.group, n),
+			stroke: Qn(e.group, n),
+			fill: Qn(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: ki(e, 1, t),
+				d: qi(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: ki(e, 2, t),
+				d: qi(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ji({ ground: e, plane: { fromX: t, fromY: n } }) {
+function Yi({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -3587,8 +3877,8 @@ function ji({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function Mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = Sr(e), [c, l] = n(...o);
+function Xi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Er(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: s.map((e, o) => {
@@ -3607,7 +3897,7 @@ function Mi({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function Ni({ camera: e, size: t, pixel: n }) {
+function Zi({ camera: e, size: t, pixel: n }) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), o = [
 		30,
 		15,
@@ -3624,12 +3914,12 @@ function Ni({ camera: e, size: t, pixel: n }) {
 	}, l = Math.min(90, .75 * r(Math.max(t.width, t.height))), u = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...wr(i, a));
+			let [e, o, s] = n(...Or(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, d = Math.max(o / 4, .05), f = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), p = Math.min(180, l / Math.max(.2, Math.cos(Math.abs(c.latitude) * Math.PI / 180))), m = Math.max(-90, c.latitude - l), h = Math.min(90, c.latitude + l), g = f(Math.ceil((c.longitude - p) / o) * o, c.longitude + p, o), _ = f(Math.ceil(m / o) * o, h, o), v = (e) => String(Number(e.toFixed(2))), y = (e, t, r) => {
-		let [i, o, s] = n(...wr(e, t));
+		let [i, o, s] = n(...Or(e, t));
 		return s > 0 && /* @__PURE__ */ a("text", {
 			x: i + 3,
 			y: o - 3,
@@ -3649,14 +3939,14 @@ function Ni({ camera: e, size: t, pixel: n }) {
 		]
 	});
 }
-var Pi = 2e4;
-function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = k(d, l, u + 30, Xn[i]), p = E("g", {});
-	if (n.count <= Pi) {
-		let e = gi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var Qi = 2e4;
+function $i(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = O(d, l, u + 30, Zn[i]), p = E("g", {});
+	if (n.count <= Qi) {
+		let e = Pi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = kr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = Nr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -3686,7 +3976,7 @@ function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 			width: String(l),
 			height: String(u)
 		});
-		e.append(k(h, l, u, Xn[i]).querySelector(".shores")), p.before(e);
+		e.append(O(h, l, u, Zn[i]).querySelector(".shores")), p.before(e);
 	}
 	let g = E("text", {
 		x: "10",
@@ -3698,7 +3988,7 @@ function Fi(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function Ii(e, t) {
+function ea(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -3717,11 +4007,11 @@ function Ii(e, t) {
 		squares: i
 	};
 }
-function Li(e, t, n) {
+function ta(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [Ii(i.values, t), Ii(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [ea(i.values, t), ea(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -3732,7 +4022,7 @@ function Li(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ri(e, t, n) {
+function na(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -3742,13 +4032,13 @@ function Ri(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function zi(e) {
+function ra(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Bi = 60;
-function Vi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [zi(r.rows), zi(l)];
+var ia = 60;
+function aa({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [ra(r.rows), ra(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -3791,7 +4081,7 @@ function Vi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Li(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: ta(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -3807,7 +4097,7 @@ function Vi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ri(n, r.rows, l).slice(0, Bi).map((e) => [
+				rows: na(n, r.rows, l).slice(0, ia).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -3819,7 +4109,7 @@ function Vi({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var Hi = {
+var oa = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -3833,151 +4123,159 @@ var Hi = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Ui({ name: e }) {
+function sa({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: Hi[e] })
+		children: /* @__PURE__ */ a("path", { d: oa[e] })
 	});
 }
 // src/views/scene.tsx
-var Wi = 40, Gi = 16, Ki = 200;
-function qi(e, t) {
+var ca = 40, la = 16, ua = 6, da = 200, fa = "sure:";
+function pa(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
-	let u = Zr.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = qi(b, /^(lon|lng|long|longitude)$/i), S = qi(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, O = _.map((e) => [e.key, e.title]);
-	x && S && O.push(["sphere", "sphere"]), E.length >= 2 && O.push(["flat", "columns"]);
-	let k = O.find(([e]) => e === n.view)?.[0] ?? O[0]?.[0] ?? "flat", A = _.find((e) => e.key === k), j = k === "sphere", M = A?.x ?? ee(n.x, x ?? E[0]), N = A?.y ?? ee(n.y, S ?? E[1] ?? E[0]), P = A ? A.z : n.z ? b.find((e) => e.name === n.z) : void 0, F = n.colour ?? h[0]?.key ?? t.colour ?? "", I = A ? A.isEqual : M === x && N === S || t.isEqual, L = n.edge !== "no" && !A?.degrees, R = [
-		M,
-		N,
-		...P ? [P] : []
-	], te = r(() => R.map((e) => !A && !j && !I && _r(e.values)), [
-		M,
-		N,
-		P,
+function ma({ source: t, settings: n, settle: i, choice: c, asked: l }) {
+	let u = ti.value, { name: d, columns: p, sources: h, layouts: _, suffix: v = "" } = t, b = p.columns.filter((e) => e.kind !== "text"), x = pa(b, /^(lon|lng|long|longitude)$/i), S = pa(b, /^(lat|latitude)$/i), T = b.filter((e) => e.name !== t.id && e.name !== t.weights), E = T.length >= 2 ? T : b, ee = (e, t) => b.find((t) => t.name === e) ?? t, te = _.map((e) => [e.key, e.title]);
+	x && S && te.push(["sphere", "sphere"]), E.length >= 2 && te.push(["flat", "columns"]);
+	let ne = te.find(([e]) => e === n.view)?.[0] ?? te[0]?.[0] ?? "flat", O = _.find((e) => e.key === ne), k = ne === "sphere", A = O?.x ?? ee(n.x, x ?? E[0]), j = O?.y ?? ee(n.y, S ?? E[1] ?? E[0]), M = O ? O.z : n.z ? b.find((e) => e.name === n.z) : void 0, N = n.colour ?? h[0]?.key ?? t.colour ?? "", P = O ? O.isEqual : A === x && j === S || t.isEqual, F = n.edge !== "no" && !O?.degrees, I = [
+		A,
 		j,
-		I
-	]), ne = n.log === "no" ? R.map(() => !1) : te, re = n.log !== "no" && te.includes(!0), z = r(() => j ? Cr(x.values, S.values) : br(R.map((e, t) => ne[t] ? yr(e) : e), {
-		isEqual: I,
-		stretch: A?.stretch,
-		isEdged: L
+		...M ? [M] : []
+	], re = r(() => I.map((e) => !O && !k && !P && xr(e.values)), [
+		A,
+		j,
+		M,
+		k,
+		P
+	]), L = n.log === "no" ? I.map(() => !1) : re, ie = n.log !== "no" && re.includes(!0), R = r(() => k ? Dr(x.values, S.values) : wr(I.map((e, t) => L[t] ? Cr(e) : e), {
+		isEqual: P,
+		stretch: O?.stretch,
+		isEdged: F
 	}), [
+		k,
+		A,
 		j,
 		M,
-		N,
 		P,
-		I,
-		L,
-		re
-	]), ie = A ? A.degrees : !j && M === x && N === S && !P ? { breaks: [] } : void 0, ae = j || ie !== void 0;
+		F,
+		ie
+	]), ae = O ? O.degrees : !k && A === x && j === S && !M ? { breaks: [] } : void 0, oe = k || ae !== void 0;
 	e(() => {
-		ae && t.coast && Yr(t.coast);
-	}, [ae]);
-	let oe = r(() => {
-		if (!ae || !qr.value) return null;
-		if (j) return Rr(qr.value);
-		let [e, t] = [M, N].map((e) => dr(e.values)), n = ie.breaks;
+		oe && t.coast && $r(t.coast);
+	}, [oe]);
+	let z = r(() => {
+		if (!oe || !Zr.value) return null;
+		if (k) return Hr(Zr.value);
+		let [e, t] = [A, j].map((e) => hr(e.values)), n = ae.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		return Fr([e[0], r], t) ? zr(qr.value, z, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
+		return zr([e[0], r], t) ? Ur(Zr.value, R, e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180, n) : null;
 	}, [
-		qr.value,
-		z,
-		ae
-	]), se = o(null), B = o(null), V = h.find((e) => e.key === F);
+		Zr.value,
+		R,
+		oe
+	]), B = o(null), V = o(null), H = N.startsWith(fa), U = h.find((e) => e.key === (H ? N.slice(5) : N));
 	e(() => {
 		let e = new AbortController();
-		return B.value = null, (async () => {
+		return V.value = null, (async () => {
 			try {
-				if (V) {
-					let t = await V.load(e.signal);
-					e.signal.aborted || (se.value = t);
+				if (U) {
+					let t = await U.load(e.signal);
+					e.signal.aborted || (B.value = t);
 				} else {
-					let e = F.startsWith("column:") ? p.columns.find((e) => e.name === F.slice(7)) : void 0;
-					se.value = e ? or(e) : null;
+					let e = N.startsWith("column:") ? p.columns.find((e) => e.name === N.slice(7)) : void 0;
+					B.value = e ? ur(e) : null;
 				}
 			} catch (t) {
-				e.signal.aborted || ([B.value, se.value] = [t, null]);
+				e.signal.aborted || ([V.value, B.value] = [t, null]);
 			}
 		})(), () => e.abort();
-	}, [F, V?.version]);
-	let H = o(null), U = o([]), W = o(/* @__PURE__ */ new Set()), G = o(-1), K = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), q = o(null), de = se.value, J = r(() => de && ue.value.size ? {
-		...de,
-		groups: de.groups.map((e) => ({
+	}, [U?.key ?? N, U?.version]);
+	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), se = o("move"), ce = o(0), le = C(null), ue = o(/* @__PURE__ */ new Map()), J = o(null), de = B.value, Y = r(() => {
+		let e = de && H ? cr(de) : de;
+		return e && ue.value.size ? {
 			...e,
-			name: ue.value.get(e.number) ?? e.name
-		}))
-	} : de, [de, ue.value]);
+			groups: e.groups.map((e) => ({
+				...e,
+				name: ue.value.get(e.number) ?? e.name
+			}))
+		} : e;
+	}, [
+		de,
+		H,
+		ue.value
+	]);
 	e(() => {
-		W.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
+		K.value = /* @__PURE__ */ new Set(), ue.value = /* @__PURE__ */ new Map();
 	}, [de?.title]);
-	let fe = (e) => J !== null && W.value.size > 0 && W.value.has(J.groupOf[e]), pe = r(() => Zi(z, p.rows, J, H.value, W.value, u), [
-		z,
-		J,
-		H.value,
+	let fe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), pe = r(() => _a(R, p.rows, Y, W.value, K.value, u), [
+		R,
+		Y,
 		W.value,
+		K.value,
 		u
-	]), me = r(() => H.value ? H.value.reduce((e, t) => e + t, 0) : 0, [H.value]), he = r(() => Qi(z, J, W.value, u), [
-		z,
-		J,
-		W.value,
+	]), me = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), he = r(() => va(R, Y, K.value, u), [
+		R,
+		Y,
+		K.value,
 		u
-	]), ge = r(() => G.value < 0 ? -1 : z.rowOf.indexOf(G.value), [z, G.value]), _e = (e, t, n) => {
-		let r = t === "replace" || !H.value ? new Uint8Array(p.rows) : H.value.slice();
+	]), ge = r(() => q.value < 0 ? -1 : R.rowOf.indexOf(q.value), [R, q.value]), _e = (e, t, n) => {
+		let r = t === "replace" || !W.value ? new Uint8Array(p.rows) : W.value.slice();
 		for (let n of e) r[n] = t === "subtract" ? 0 : 1;
 		let i = r.includes(1);
 		w(() => {
-			H.value = i ? r : null;
+			W.value = i ? r : null;
 			let e = {
 				replace: "",
 				add: "and ",
 				subtract: "without "
 			}[t];
-			U.value = i ? t === "replace" ? [n] : [...U.value, `${e}${n}`] : [];
+			G.value = i ? t === "replace" ? [n] : [...G.value, `${e}${n}`] : [];
 		}), m(i ? `${g(r.reduce((e, t) => e + t, 0))} rows selected.` : "Nothing is selected.");
-	}, ve = () => w(() => [H.value, U.value, G.value] = [
+	}, ve = () => w(() => [W.value, G.value, q.value] = [
 		null,
 		[],
 		-1
 	]), ye = () => {
-		if (!H.value) return;
-		let e = H.value.map((e, t) => e || fe(t) ? 0 : 1);
-		H.value = e.includes(1) ? e : null, U.value = [...U.value, "inverted"];
+		if (!W.value) return;
+		let e = W.value.map((e, t) => e || fe(t) ? 0 : 1);
+		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
 	}, be = function* (e) {
-		for (let t = 0; t < p.rows; t++) J.groupOf[t] === e && (yield t);
-	}, xe = () => {
-		if (!H.value || !J) return;
-		let e = new Set(W.value);
-		H.value.forEach((t, n) => t && e.add(J.groupOf[n])), e.size < J.groups.length && (W.value = e);
-	}, Se = (e) => {
+		for (let t = 0; t < p.rows; t++) Y.groupOf[t] === e && (yield t);
+	}, xe = (e, t) => _e(be(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Se = (e, t) => _e(lr(Y, e), t, `probability below ${e}`), Ce = () => {
+		if (!W.value || !Y) return;
+		let e = new Set(K.value);
+		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
+	}, we = (e) => {
 		if (e.ctrlKey || e.metaKey || e.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(e.target.tagName)) return;
 		let t = {
-			l: () => K.value = "lasso",
-			b: () => K.value = "box",
-			m: () => K.value = "move",
+			l: () => se.value = "lasso",
+			b: () => se.value = "box",
+			m: () => se.value = "move",
 			i: ye,
-			h: xe,
+			h: Ce,
 			Escape: ve,
 			f: () => le.current?.fit()
 		}[e.key];
 		t && (e.preventDefault(), t());
-	}, Ce = l?.value;
+	}, Te = l?.value;
 	e(() => {
-		if (!Ce || !J) return;
-		let e = J.groups.findIndex((e) => e.number === Ce.group);
-		e >= 0 && _e(be(e), "replace", `cluster ${J.groups[e].name}`);
-	}, [Ce]);
-	let we = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), Te = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ee = p.columns.find((e) => e.name === t.id), De = (e) => t.titleOf ? t.titleOf(e) : Ee ? String(Ee.kind === "text" ? Ee.values[e] : y(Ee.values[e], 12)) : `row ${g(e + 1)}`, Oe = (e) => {
-		let t = J?.groups[J.groupOf[e]];
+		if (!Te || !Y) return;
+		let e = Y.groups.findIndex((e) => e.number === Te.group);
+		e >= 0 && _e(be(e), "replace", `cluster ${Y.groups[e].name}`);
+	}, [Te]);
+	let Ee = r(() => E, [p]), De = Y !== null && Y.groups.length > 0 && Ee.length > 0, Oe = ce.value || (p.rows > 3e5 ? 1 : p.rows > 3e4 ? 2 : p.rows > 3e3 ? 4 : p.rows > 500 ? 7 : 9), ke = (e) => p.columns.filter((e) => e.name !== t.id).slice(0, 6).map((t) => `${t.name} ${t.kind === "text" ? t.values[e] : y(t.values[e], 6)}`).join(" · "), Ae = p.columns.find((e) => e.name === t.id), je = (e) => t.titleOf ? t.titleOf(e) : Ae ? String(Ae.kind === "text" ? Ae.values[e] : y(Ae.values[e], 12)) : `row ${g(e + 1)}`, Me = (e) => {
+		let t = Y?.groups[Y.groupOf[e]];
 		return t ? t.name : "";
-	}, ke = `${d}: ${A ? A.title : j ? "positions on the sphere" : `${M.name} and ${N.name}${P ? ` and ${P.name}` : ""}`}${J ? `, coloured by ${J.title}` : ""}; ${g(p.rows)} rows`, Ae = `${ke}.${J?.groups.length ? ` ${J.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
+	}, Ne = `${d}: ${O ? O.title : k ? "positions on the sphere" : `${A.name} and ${j.name}${M ? ` and ${M.name}` : ""}`}${Y ? `, coloured by ${Y.isSure ? "how sure they are in " : ""}${Y.title}` : ""}; ${g(p.rows)} rows`, Pe = `${Ne}.${Y?.groups.length ? ` ${Y.groups.length} groups; the list beside the picture has them all.` : ""}${me ? ` ${g(me)} rows are selected; the table below has them.` : ""} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 	return /* @__PURE__ */ a("div", {
 		class: "scene",
-		onKeyDown: Se,
+		style: { gridTemplateRows: De ? "auto 1fr" : void 0 },
+		onKeyDown: we,
 		children: [
 			/* @__PURE__ */ a("section", {
 				class: "card picture",
@@ -3985,16 +4283,16 @@ function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [c, /* @__PURE__ */ a(Xi, {
+						children: [c, /* @__PURE__ */ a(ga, {
 							columns: p,
 							numbers: b,
-							x: M.name,
-							y: N.name,
-							z: P?.name ?? "",
-							view: k,
-							views: O,
+							x: A.name,
+							y: j.name,
+							z: M?.name ?? "",
+							view: ne,
+							views: te,
 							sources: h,
-							colourKey: F,
+							colourKey: N,
 							settle: i
 						})]
 					}),
@@ -4002,37 +4300,37 @@ function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 						class: "framed",
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(hi, {
-								cloud: z,
+							children: /* @__PURE__ */ a(Ni, {
+								cloud: R,
 								paint: pe,
 								theme: u,
-								tool: K.value,
-								isEqual: I || A?.stretch !== void 0,
-								pointWidth: we,
-								degrees: A?.degrees,
-								shores: oe,
-								ground: A?.ground,
-								outlines: J && A?.outlines && A.outlines.filter(({ group: e }) => !W.value.has(e)),
+								tool: se.value,
+								isEqual: P || O?.stretch !== void 0,
+								pointWidth: Oe,
+								degrees: O?.degrees,
+								shores: z,
+								ground: O?.ground,
+								outlines: Y && O?.outlines && O.outlines.filter(({ group: e }) => !K.value.has(e)),
 								names: [
 									0,
 									1,
 									2
-								].map((e) => R[e] ? `${R[e].name}${ne[e] ? " (log)" : ""}` : ""),
-								logs: ne,
-								summary: Ae,
-								caption: ke,
+								].map((e) => I[e] ? `${I[e].name}${L[e] ? " (log)" : ""}` : ""),
+								logs: L,
+								summary: Pe,
+								caption: Ne,
 								marks: he,
 								picked: ge,
 								forced: n.renderer,
 								handle: le,
-								onSelect: (e, t, n) => _e(Yi(e, (e) => z.rowOf[e]), t, n),
-								onPick: (e) => G.value = e < 0 ? -1 : z.rowOf[e],
+								onSelect: (e, t, n) => _e(ha(e, (e) => R.rowOf[e]), t, n),
+								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
-									let t = z.rowOf[e], n = J?.groups.length ? Oe(t) : "";
+									let t = R.rowOf[e], n = Y?.groups.length ? Me(t) : "";
 									return {
-										title: n && n !== "no cluster" && n !== "no value" ? `${V ? "Cluster " : ""}${n} · ${De(t)}` : De(t),
-										text: Te(t),
-										colour: cr(J, t, u)
+										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${je(t)}` : je(t),
+										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${ke(t)}`,
+										colour: fr(Y, t, u)
 									};
 								}
 							})
@@ -4059,32 +4357,32 @@ function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 									]
 								].map(([e, t, n]) => /* @__PURE__ */ a("button", {
 									type: "button",
-									"aria-pressed": K.value === e,
+									"aria-pressed": se.value === e,
 									title: n,
 									"aria-label": n,
-									onClick: () => K.value = e,
-									children: /* @__PURE__ */ a(Ui, { name: t })
+									onClick: () => se.value = e,
+									children: /* @__PURE__ */ a(sa, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => le.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(Ui, { name: "plus" })
+									children: /* @__PURE__ */ a(sa, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => le.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(Ui, { name: "minus" })
+									children: /* @__PURE__ */ a(sa, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => le.current?.fit(),
-									children: /* @__PURE__ */ a(Ui, { name: "fit" })
+									children: /* @__PURE__ */ a(sa, { name: "fit" })
 								})
 							]
 						})]
@@ -4097,85 +4395,105 @@ function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 								min: "1",
 								max: "15",
 								step: "1",
-								value: we,
+								value: Oe,
 								onInput: (e) => ce.value = Number(e.currentTarget.value)
 							})] }),
 							/* @__PURE__ */ a(D, {
 								name: d,
 								make: () => le.current.svg(),
-								fail: (e) => B.value = e
+								fail: (e) => V.value = e
 							}),
 							/* @__PURE__ */ a("span", {
 								class: "note",
-								children: K.value === "move" ? z.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
+								children: se.value === "move" ? R.shape === "plane" ? "Drag to move, scroll to zoom, click a point to see its row." : "Drag to turn, Shift and drag to move, scroll to zoom." : "Drag around points. Shift adds, Alt takes away."
 							})
 						]
 					}),
-					z.missing > 0 && /* @__PURE__ */ a("p", {
+					R.missing > 0 && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [g(z.missing), " rows have a missing value in these columns and are not drawn."]
+						children: [
+							g(R.missing),
+							" ",
+							R.missing === 1 ? "row has" : "rows have",
+							" a missing value in these columns and ",
+							R.missing === 1 ? "is" : "are",
+							" not drawn."
+						]
 					}),
-					(z.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
+					(R.beyond > 0 || n.edge === "no") && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [z.beyond > 0 ? `${g(z.beyond)} ${z.beyond === 1 ? "row lies" : "rows lie"} farther out and ${z.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
+						children: [R.beyond > 0 ? `${g(R.beyond)} ${R.beyond === 1 ? "row lies" : "rows lie"} farther out and ${R.beyond === 1 ? "is" : "are"} drawn at the edge. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
 							onClick: () => i({ edge: n.edge === "no" ? null : "no" }),
 							children: n.edge === "no" ? "Draw rows that lie far out at the edge" : "Show where they lie"
 						})]
 					}),
-					te.includes(!0) && /* @__PURE__ */ a("p", {
+					re.includes(!0) && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: [re ? `${R.filter((e, t) => ne[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
+						children: [ie ? `${I.filter((e, t) => L[t]).map(({ name: e }) => e).join(" and ")}: drawn by the logarithm, since most values lie near the low end. ` : "", /* @__PURE__ */ a("button", {
 							type: "button",
 							class: "link",
-							onClick: () => i({ log: re ? "no" : null }),
-							children: re ? "Draw values as they are" : "Draw crowded values by their logarithm"
+							onClick: () => i({ log: ie ? "no" : null }),
+							children: ie ? "Draw values as they are" : "Draw crowded values by their logarithm"
 						})]
 					}),
-					A?.note && /* @__PURE__ */ a("p", {
+					O?.note && /* @__PURE__ */ a("p", {
 						class: "note",
-						children: A.note
+						children: O.note
 					}),
-					/* @__PURE__ */ a(f, { error: B.value })
+					/* @__PURE__ */ a(f, { error: V.value })
 				]
 			}),
 			/* @__PURE__ */ a("aside", {
 				class: "side",
+				style: { gridRow: De ? "span 2" : void 0 },
 				children: [
-					G.value >= 0 && /* @__PURE__ */ a(ra, {
+					q.value >= 0 && /* @__PURE__ */ a(Da, {
 						suffix: v,
 						columns: p,
-						row: G.value,
-						title: De(G.value),
-						cluster: J?.groups.length ? `${s(J.title)}: ${Oe(G.value)}` : "",
-						probability: J?.probability?.[G.value] ?? null,
-						close: () => G.value = -1
+						row: q.value,
+						title: je(q.value),
+						cluster: Y?.groups.length ? `${s(Y.title)}: ${Me(q.value)}` : "",
+						probability: Y?.probability?.[q.value] ?? null,
+						close: () => q.value = -1
 					}),
-					J && J.groups.length > 0 && /* @__PURE__ */ a($i, {
+					Y?.isSure && /* @__PURE__ */ a(Ta, {
 						suffix: v,
-						grouping: J,
+						grouping: Y,
+						theme: u,
+						choose: Se
+					}),
+					Y && Y.groups.length > 0 && /* @__PURE__ */ a(xa, {
+						suffix: v,
+						grouping: Y,
 						rows: p.rows,
 						theme: u,
-						hidden: W.value,
-						isOfJob: V !== void 0,
-						hide: (e) => W.value = e,
+						hidden: K.value,
+						isOfJob: U !== void 0,
+						hide: (e) => K.value = e,
 						rename: (e, t) => ue.value = new Map(ue.value).set(e, t),
-						choose: (e, t) => _e(be(e), t, `${V ? "cluster " : `${J.title} `}${J.groups[e].name}`)
+						choose: xe
 					}),
-					J?.outliers && J.outliers.length > 0 && /* @__PURE__ */ a(ta, {
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ta, {
 						suffix: v,
-						outliers: J.outliers,
-						titleOf: De,
-						pick: (e) => G.value = e,
-						choose: () => _e(J.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+						grouping: Y,
+						theme: u,
+						choose: Se
 					}),
-					J?.scale && /* @__PURE__ */ a(na, {
-						title: J.title,
-						...J.scale,
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ca, {
+						suffix: v,
+						outliers: Y.outliers,
+						titleOf: je,
+						pick: (e) => q.value = e,
+						choose: () => _e(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
+					}),
+					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ea, {
+						title: Y.title,
+						...Y.scale,
 						theme: u
 					}),
-					!J && /* @__PURE__ */ a("div", {
+					!Y && /* @__PURE__ */ a("div", {
 						class: "card",
 						children: [/* @__PURE__ */ a("p", {
 							class: "note",
@@ -4191,39 +4509,50 @@ function Ji({ source: t, settings: n, settle: i, choice: c, asked: l }) {
 					})
 				]
 			}),
-			q.value && /* @__PURE__ */ a(Vi, {
+			De && /* @__PURE__ */ a(hi, {
+				suffix: v,
+				columns: Ee,
+				grouping: Y,
+				hidden: K.value,
+				theme: u,
+				column: n.box,
+				settle: (e) => i({ box: e }),
+				nameOf: (e) => ya(Y.groups[e], U !== void 0),
+				choose: xe
+			}),
+			J.value && /* @__PURE__ */ a(aa, {
 				suffix: v,
 				columns: p,
-				grouping: J,
-				kept: q.value,
-				chosen: H.value,
-				recipe: U.value.join(", "),
-				close: () => q.value = null
+				grouping: Y,
+				kept: J.value,
+				chosen: W.value,
+				recipe: G.value.join(", "),
+				close: () => J.value = null
 			}),
-			H.value && /* @__PURE__ */ a(ia, {
-				keep: () => q.value = {
-					rows: H.value,
-					recipe: U.value.join(", ")
+			W.value && /* @__PURE__ */ a(Oa, {
+				keep: () => J.value = {
+					rows: W.value,
+					recipe: G.value.join(", ")
 				},
 				source: t,
-				titleOf: De,
+				titleOf: je,
 				columns: p,
-				chosen: H.value,
+				chosen: W.value,
 				total: me,
-				recipe: U.value,
-				grouping: V ? J : null,
+				recipe: G.value,
+				grouping: U ? Y : null,
 				clear: ve,
 				invert: ye,
-				pick: (e) => G.value = e,
-				picked: G.value
+				pick: (e) => q.value = e,
+				picked: q.value
 			})
 		]
 	});
 }
-function* Yi(e, t) {
+function* ha(e, t) {
 	for (let n of e) yield t(n);
 }
-function Xi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function ga({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4244,10 +4573,13 @@ function Xi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 					value: "none",
 					children: "one colour"
 				}),
-				l.map((e) => /* @__PURE__ */ a("option", {
+				l.map((e) => /* @__PURE__ */ a(t, { children: [/* @__PURE__ */ a("option", {
 					value: e.key,
 					children: e.title
-				}, e.key)),
+				}), e.hasProbability && /* @__PURE__ */ a("option", {
+					value: fa + e.key,
+					children: ["how sure: ", e.title.replace("clusters of ", "")]
+				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ a("option", {
 					value: `column:${e.name}`,
 					children: ["column ", e.name]
@@ -4269,11 +4601,11 @@ function Xi({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function Zi(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Wr(sr(e, a), 255)) ?? [], c = Wr(cr(n && !n.scale ? {
+function _a(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => Jr(dr(e, a), 255)) ?? [], c = Jr(fr(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Wr($n(t / 255, a), 255)), u = Wr($n(NaN, a), 255), d = Wr(Yn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => Jr(er(t / 255, a), 255)), u = Jr(er(NaN, a), 255), d = Jr(Xn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4288,7 +4620,7 @@ function Zi(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Qi(e, t, n, r) {
+function va(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4307,16 +4639,23 @@ function Qi(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Gi ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: sr(t, r),
+			text: t.name.length <= la ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? dr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Wi), v = (e) => {
+function ya({ number: e, name: t }, n) {
+	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
+}
+function ba({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
+	return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+}
+function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4342,7 +4681,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > Wi && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > ca && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4354,7 +4693,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 			/* @__PURE__ */ a("ul", {
 				class: "groups",
 				children: _.map((e) => {
-					let o = t.groups[e], d = o.number < 0 || !s || o.name !== String(o.number) ? o.name : `Cluster ${o.name}`;
+					let o = t.groups[e], d = ya(o, s), p = ba(o);
 					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4383,7 +4722,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: sr(o, r) }
+										style: { background: dr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4397,7 +4736,8 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 										class: "number soft",
 										children: [y(100 * o.rows / n, 2), " %"]
 									}),
-									o.about && /* @__PURE__ */ a("small", { children: o.about })
+									o.about && /* @__PURE__ */ a("small", { children: o.about }),
+									p && /* @__PURE__ */ a("small", { children: p })
 								]
 							}),
 							s && o.number >= 0 && /* @__PURE__ */ a("button", {
@@ -4406,7 +4746,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(Ui, { name: "pen" })
+								children: /* @__PURE__ */ a(sa, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4415,7 +4755,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(Ui, { name: "only" })
+								children: /* @__PURE__ */ a(sa, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4424,7 +4764,7 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(Ui, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(sa, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4438,8 +4778,8 @@ function $i({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var ea = 12;
-function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Sa = 12;
+function Ca({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4464,7 +4804,7 @@ function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, ea).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Sa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4483,11 +4823,11 @@ function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > ea && /* @__PURE__ */ a("p", {
+			t.length > Sa && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					ea,
+					Sa,
 					" of ",
 					g(t.length),
 					"."
@@ -4496,7 +4836,78 @@ function ta({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-function na({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+var wa = .8;
+function Ta({ suffix: e, grouping: n, theme: i, choose: s }) {
+	let c = o(wa), l = r(() => {
+		let e = 0;
+		for (let t of lr(n, c.value)) e++;
+		return e;
+	}, [n, c.value]), u = n.scale?.gaps ?? 0;
+	return /* @__PURE__ */ a("section", {
+		class: "card",
+		"aria-labelledby": `sure${e}`,
+		children: [
+			/* @__PURE__ */ a("h2", {
+				id: `sure${e}`,
+				children: "How sure"
+			}),
+			n.isSure && /* @__PURE__ */ a(t, { children: [
+				/* @__PURE__ */ a("div", {
+					class: "ramp",
+					"aria-hidden": "true",
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: er(1 - t / 23, i) } }, t))
+				}),
+				/* @__PURE__ */ a("p", {
+					class: "ends",
+					children: [/* @__PURE__ */ a("span", { children: [.5, " or less, unsure"] }), /* @__PURE__ */ a("span", { children: "1, sure" })]
+				}),
+				u > 0 && /* @__PURE__ */ a("p", {
+					class: "note",
+					children: [
+						g(u),
+						" ",
+						u === 1 ? "row is" : "rows are",
+						" in no cluster, and grey."
+					]
+				})
+			] }),
+			/* @__PURE__ */ a("p", {
+				class: "note",
+				children: "The probability that a row belongs to its cluster, and not to a neighbouring one."
+			}),
+			/* @__PURE__ */ a("div", {
+				class: "tools",
+				children: [/* @__PURE__ */ a("label", {
+					class: "check",
+					children: [
+						"Below ",
+						c.value.toFixed(2),
+						/* @__PURE__ */ a("input", {
+							type: "range",
+							min: "0",
+							max: "1",
+							step: "0.01",
+							value: c.value,
+							onInput: (e) => c.value = Number(e.currentTarget.value)
+						})
+					]
+				}), /* @__PURE__ */ a("button", {
+					type: "button",
+					disabled: l === 0,
+					title: "Select these rows. Shift adds, Alt takes away.",
+					onClick: (e) => s(c.value, e.altKey ? "subtract" : e.shiftKey ? "add" : "replace"),
+					children: [
+						"Select ",
+						g(l),
+						" ",
+						l === 1 ? "row" : "rows"
+					]
+				})]
+			})
+		]
+	});
+}
+function Ea({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -4505,7 +4916,7 @@ function na({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: $n(t / 23, o) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: er(t / 23, o) } }, t))
 			}),
 			/* @__PURE__ */ a("p", {
 				class: "ends",
@@ -4529,7 +4940,7 @@ function na({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function ra({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Da({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -4545,7 +4956,7 @@ function ra({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(Ui, { name: "close" })
+					children: /* @__PURE__ */ a(sa, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -4559,27 +4970,27 @@ function ra({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Oa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Ki; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < da; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
 		...D ? ["cluster_name"] : [],
 		...u.probability ? ["probability"] : []
-	] : [], O = new Set(i.columns.map((e) => e.name)), k = [...i.columns.map((e) => e.name), ...ee.map((e) => O.has(e) ? `${e}_` : e)], A = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
+	] : [], te = new Set(i.columns.map((e) => e.name)), ne = [...i.columns.map((e) => e.name), ...ee.map((e) => te.has(e) ? `${e}_` : e)], O = (e) => [...i.columns.map((t) => t.values[e]), ...u ? [
 		u.groups[u.groupOf[e]]?.number ?? -1,
 		...D ? [u.groups[u.groupOf[e]]?.name ?? ""] : [],
 		...u.probability ? [u.probability[e]] : []
-	] : []], j = () => {
-		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...k] : k)];
-		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...A(t)] : A(t)));
+	] : []], k = () => {
+		let e = t.titleOf !== void 0, r = [v(e ? ["id", ...ne] : ne)];
+		for (let t = 0; t < s.length; t++) s[t] && r.push(v(e ? [n(t), ...O(t)] : O(t)));
 		return new Blob(r, { type: "text/csv" });
-	}, M = async () => {
+	}, A = async () => {
 		T.value = !0, C.value = null;
 		try {
-			let e = await t.save(w.value.trim(), j(), s);
+			let e = await t.save(w.value.trim(), k(), s);
 			m(`${w.value} is there: ${g(e)} rows.`), w.value = null;
 		} catch (e) {
 			C.value = e;
@@ -4605,7 +5016,7 @@ function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 						/* @__PURE__ */ a("button", {
 							type: "button",
 							class: "first",
-							onClick: () => x(`${b}-selection.csv`, j()),
+							onClick: () => x(`${b}-selection.csv`, k()),
 							children: "Export CSV"
 						}),
 						t.save && /* @__PURE__ */ a("button", {
@@ -4634,7 +5045,7 @@ function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			w.value !== null && /* @__PURE__ */ a("form", {
 				class: "inline",
 				onSubmit: (e) => {
-					e.preventDefault(), M();
+					e.preventDefault(), A();
 				},
 				children: [/* @__PURE__ */ a("label", { children: ["Name ", /* @__PURE__ */ a("input", {
 					value: w.value,
@@ -4649,8 +5060,8 @@ function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 			/* @__PURE__ */ a(f, { error: C.value }),
 			/* @__PURE__ */ a(h, {
 				caption: "Selected rows",
-				names: ["row", ...k],
-				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...A(e)]),
+				names: ["row", ...ne],
+				rows: E.map((e) => [t.titleOf ? n(e) : e + 1, ...O(e)]),
 				on: E.indexOf(y),
 				pick: (e) => _(E[e])
 			}),
@@ -4668,13 +5079,13 @@ function ia({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function aa() {
+async function ka() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var oa = 6e8;
-function sa() {
+var Aa = 6e8;
+function ja() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -4699,7 +5110,7 @@ function sa() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(ca, {
+	return i ? /* @__PURE__ */ a(Ma, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -4715,15 +5126,15 @@ function sa() {
 		})]
 	});
 }
-function ca({ path: t, name: n, dataset: r, choice: i }) {
+function Ma({ path: t, name: n, dataset: r, choice: i }) {
 	let s = o(null), c = o(0), l = o(null);
 	return e(() => {
 		let e = new AbortController();
-		if (r.bytes > oa) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${oa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
-		else return Wn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
+		if (r.bytes > Aa) l.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${Aa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		else return Gn(t, n, r.rows, (e) => c.value = e, e.signal).then((e) => s.value = e).catch((t) => {
 			e.signal.aborted || (l.value = t);
 		}), () => e.abort();
-	}, []), s.value ? /* @__PURE__ */ a(ua, {
+	}, []), s.value ? /* @__PURE__ */ a(Pa, {
 		path: t,
 		name: n,
 		dataset: r,
@@ -4755,32 +5166,33 @@ function ca({ path: t, name: n, dataset: r, choice: i }) {
 		]
 	});
 }
-function la(e, t, n, r) {
+function Na(e, t, n, r) {
 	let a = [];
 	for (let o of i()) for (let [i, s] of Object.entries(u(o.path).value?.jobs ?? {})) {
 		let { labels: c } = s.outputs;
 		if (!c || t.datasets[c]?.rows !== r || !(Object.values(s.inputs).includes(n) || /\/(positions|places)$/.test(n))) continue;
-		let l = `clusters of ${i}`, { centers: u, outliers: d } = s.outputs;
+		let l = `clusters of ${i}`, { centers: u, outliers: d } = s.outputs, f = async (n) => {
+			let r = (r) => {
+				let i = r ? t.datasets[r]?.rows ?? 0 : 0;
+				return i ? Gn(e, r, i, () => {}, n) : null;
+			}, [i, a, o] = await Promise.all([
+				r(c),
+				r(u),
+				r(d)
+			]), s = ir(l, i);
+			return ar(s, i, a, o), s;
+		}, p = o.contract !== "lehr.pairwise" && t.datasets[c].columns.some((e) => e.name === "probability");
 		a.push({
 			key: `job:${o.path}|${i}`,
 			title: l,
 			version: c,
-			load: async (n) => {
-				let r = (r) => {
-					let i = r ? t.datasets[r]?.rows ?? 0 : 0;
-					return i ? Wn(e, r, i, () => {}, n) : null;
-				}, [i, a, o] = await Promise.all([
-					r(c),
-					r(u),
-					r(d)
-				]), s = rr(l, i);
-				return ir(s, i, a, o), s;
-			}
+			load: f,
+			hasProbability: p
 		});
 	}
 	return a.reverse();
 }
-function ua({ path: e, name: t, dataset: n, columns: i, choice: o }) {
+function Pa({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 	let s = u(e).value, d = async (t, n, r) => {
 		let a = i.columns.filter((e) => e.kind === "text"), o = i.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), s = {
 			...o ? { gaps: o } : {},
@@ -4799,16 +5211,16 @@ function ua({ path: e, name: t, dataset: n, columns: i, choice: o }) {
 				data: t
 			}),
 			isEqual: /\/(positions|places)$/.test(t),
-			coast: aa,
+			coast: ka,
 			save: d
 		}), [i]),
-		sources: la(e, s, t, i.rows)
+		sources: Na(e, s, t, i.rows)
 	};
-	return /* @__PURE__ */ a(Ji, {
+	return /* @__PURE__ */ a(ma, {
 		source: f,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { sa as default };
+export { ja as default };

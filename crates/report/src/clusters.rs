@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks};
+use lehr_methods::cluster::{Annealed, Fitted, Parameters, Provenance, marks, merges};
 use lehr_methods::numbers::{amount, column, counted, duration, grouped, quantity, share, significant};
 use lehr_methods::{Data, Rows};
 use lehr_mining::vector::{Cluster, Cost};
@@ -22,13 +22,19 @@ use crate::{Run, columns_named, explained, rows_counted, starts};
 pub(crate) const COLUMNS_MAX: usize = 60;
 /// Marks of a cluster of rows of bits that the table shows in their place.
 const MARKS_MAX: usize = 4;
+/// Clusters that the table names of a group with which another cluster would merge; `centers.csv` has all.
+const PARTNERS_MAX: usize = 6;
 
 /// The whole page.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
     let picture = Picture::new(space, &model.centers, &aside);
-    let page = Page { run, space, parameters: &model.parameters, model };
+    let partners = match model.merges() {
+        [] => Vec::new(),
+        merges => merges::partners(merges, model.clusters.len()),
+    };
+    let page = Page { run, space, parameters: &model.parameters, model, partners };
     let row = run.subject.map_or("row", |subject| subject.row);
     let headline =
         format!("{} in {}", counted(space.len() as u64, row), counted(model.clusters.len() as u64, "cluster"));
@@ -37,6 +43,9 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let mut scene = Scene::of_rows(run.name(), space, run.weights, &picture.rows);
     let of = picture.rows.iter().map(|&row| model.labels[row]);
     scene.grouping("clusters", of, None);
+    scene.probabilities(picture.rows.iter().map(|&row| model.probabilities[row]));
+    let means = model.clusters.iter().map(|cluster| cluster.probability).collect();
+    scene.certainty_of_groups(means, &page.partners);
     if let Some(explained) = explained {
         scene.about_groups(explained.clusters.iter().map(|portrait| &*portrait.name).collect());
     }
@@ -93,6 +102,8 @@ struct Page<'a> {
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Fitted,
+    /// The clusters that each one merges with first; empty if that is not known.
+    partners: Vec<String>,
 }
 
 impl Page<'_> {
@@ -229,6 +240,9 @@ impl Page<'_> {
         note.push_str(
             " Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.",
         );
+        if !self.partners.is_empty() {
+            note.push_str(" A cluster with a low one overlaps with a neighbour; the next column says with which it would merge first.");
+        }
         if self.space.are_bits() {
             note.push_str(&format!(
                 " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
@@ -261,6 +275,7 @@ impl Page<'_> {
             .chain(self.shown_columns().iter().cloned())
             .chain(marks::filled(self.space, self.model).map(|filled| filled.name.to_owned()))
             .chain([spread, "probability".to_owned()])
+            .chain((!self.partners.is_empty()).then(|| "merges first with".to_owned()))
             .chain(self.space.has_many_columns().then(|| "marks\t".to_owned()))
             .collect();
         table("clusters", "The clusters", names.iter().map(String::as_str), self.table_body())
@@ -307,6 +322,7 @@ impl Page<'_> {
                         span.share { i {} span { (share(facts.weight, total)) } }
                     }
                     @for (values, texts) in &columns { (cell(values[cluster], &texts[cluster])) }
+                    @if let Some(partners) = self.partners.get(cluster) { td { (shortened(partners)) } }
                     @if let Some(marks) = marks.get(cluster) { td.words { (words(marks).join("; ")) } }
                 }
             }
@@ -416,6 +432,15 @@ impl Page<'_> {
             h3 { "Of each rank" }
             (table("ranks", "Of each rank", ["phase", "least", "mean", "most", "slowest"], rows))
         }
+    }
+}
+
+/// The clusters of a group such as `0+1+2`, the first few of many.
+fn shortened(group: &str) -> String {
+    let clusters: Vec<&str> = group.split('+').collect();
+    match clusters.get(PARTNERS_MAX..) {
+        Some(more @ [_, ..]) => format!("{} and {} more", clusters[..PARTNERS_MAX].join("+"), more.len()),
+        _ => group.to_owned(),
     }
 }
 

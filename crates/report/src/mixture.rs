@@ -38,6 +38,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
         .collect();
     let mut scene = Scene::of_rows(run.name(), space, run.weights, &picture.rows);
     scene.grouping("components", picture.rows.iter().map(|&row| model.labels[row]), None);
+    scene.probabilities(picture.rows.iter().map(|&row| model.probabilities[row]));
     scene.picture(&picture, json!({ "outlines": outlines }));
     scene.with_table("components");
     let main = html! {

@@ -30,6 +30,13 @@ pub fn shares(shares: impl Iterator<Item = Option<f64>>) -> String {
     base64(&shares.map(level).collect::<Vec<u8>>())
 }
 
+/// Probabilities of two bytes each: 0 to 65,534 for 0 to 1, [`NO_LABEL`] for NaN. One byte would take 0.998 for 1.
+pub fn probabilities(probabilities: impl Iterator<Item = f64>) -> String {
+    let most = f64::from(NO_LABEL - 1);
+    let level = |p: f64| if p.is_nan() { NO_LABEL } else { (most * p.clamp(0.0, 1.0)).round() as u16 };
+    base64(&probabilities.flat_map(|p| level(p).to_le_bytes()).collect::<Vec<u8>>())
+}
+
 /// RFC 4648 base64 with padding.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -62,5 +69,6 @@ mod tests {
         assert_eq!(labels([3, 65_534, 65_535, u32::MAX].into_iter()), base64(&[3, 0, 254, 255, 255, 255, 255, 255]));
         assert_eq!(rows([258].into_iter()), base64(&[2, 1, 0, 0]));
         assert_eq!(shares([Some(0.0), Some(1.0), None].into_iter()), base64(&[0, 254, 255]));
+        assert_eq!(probabilities([0.0, 0.5, 1.0, f64::NAN].into_iter()), base64(&[0, 0, 255, 127, 254, 255, 255, 255]));
     }
 }

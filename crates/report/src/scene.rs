@@ -108,6 +108,24 @@ impl Scene {
         }
     }
 
+    /// How surely each point is in its group of the last division.
+    pub fn probabilities(&mut self, probabilities: impl Iterator<Item = f64>) {
+        if let Some(grouping) = self.groupings.last_mut() {
+            grouping["probability"] = Value::String(packed::probabilities(probabilities));
+        }
+    }
+
+    /// The mean probability of each group of the last division, over all rows, and the groups that each merges with
+    /// first, if that is known.
+    pub fn certainty_of_groups(&mut self, means: Vec<f64>, partners: &[String]) {
+        if let Some(grouping) = self.groupings.last_mut() {
+            grouping["means"] = json!(means);
+            if !partners.is_empty() {
+                grouping["partners"] = json!(partners);
+            }
+        }
+    }
+
     /// The column that colours points at first, where they have no groups.
     pub fn coloured_by(&mut self, column: &str) {
         self.fields.insert("colour".into(), json!(format!("column:{column}")));

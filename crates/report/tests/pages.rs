@@ -149,6 +149,11 @@ fn clusters_have_points_with_names_a_table_outliers_and_a_course() {
     assert_eq!(bytes(&scene["columns"][1]["values"]), 4 * 151);
     assert_eq!(bytes(&scene["groupings"][0]["of"]), 2 * 151);
     assert_eq!(scene["groupings"][0]["about"].as_array().unwrap().len(), 4);
+    assert_eq!(bytes(&scene["groupings"][0]["probability"]), 2 * 151);
+    assert!(words.contains("merges first with"));
+    for (part, count) in [("means", 4), ("partners", 4)] {
+        assert_eq!(scene["groupings"][0][part].as_array().unwrap().len(), count, "{part}");
+    }
     assert!(scene["layouts"][0]["names"][0].as_str().unwrap().starts_with("first principal axis ("));
     let course = &figures["course"];
     assert_eq!((&course["kind"], &course["command"]), (&"anneal".into(), &"lehr cluster points.csv".into()));
@@ -159,6 +164,7 @@ fn clusters_have_points_with_names_a_table_outliers_and_a_course() {
     assert!(words.contains("1 row far out") && words.contains("&lt;img src=x"));
     assert!(words.contains("151 rows in 1 cluster") && !words.contains("What sets the clusters apart"));
     assert_eq!(figures["picture"]["groupings"][0].get("about"), None);
+    assert!(figures["picture"]["groupings"][0].get("partners").is_none() && !words.contains("merges first with"));
     let (words, figures) =
         page("kmeans", "cluster", Data::Rows(&rows), r#"{ "clusters": 8, "method": "kmeans", "starts": 12 }"#);
     assert!(words.contains("of 12 starts") || words.contains("Of 12 starts"), "{words}");

@@ -14,6 +14,8 @@ export interface Colouring {
   scale: { place: Float32Array; low: number; high: number; isLog: boolean; gaps: number } | null;
   /// Of each row how sure its cluster is, where a job says so.
   probability: Float64Array | null;
+  /// Whether colours say how sure rows are, in place of their groups.
+  isSure?: boolean;
   /// Rows far out of the ordinary, the farthest first.
   outliers?: { row: number; cluster: number; about: string }[];
 }
@@ -24,6 +26,19 @@ export interface Group {
   rows: number;
   /// What sets it apart, where that is known.
   about?: string;
+  /// How sure its rows are in the mean, and the clusters that it would merge with first, where that is known.
+  probability?: number;
+  partners?: string;
+  /// Its place on the scale of how sure rows are, where that is what colours say.
+  place?: number;
+}
+
+/// What is known of clusters, by their number.
+export interface Known {
+  names?: string[];
+  about?: string[];
+  means?: number[];
+  partners?: string[];
 }
 
 /// More groups than this are no categories but numbers or names.
@@ -46,8 +61,15 @@ export function describe(colouring: Colouring, labels: Columns, centers: Columns
   const of = (table: Columns, name: string) => table.columns.find((column) => column.name === name)?.values;
   if (centers) {
     const [numbers, names] = [of(centers, 'cluster'), of(centers, 'name')];
-    const about = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), String(names?.[row] ?? '')]));
-    for (const group of colouring.groups) group.about ??= about.get(group.number) || undefined;
+    const [means, partners] = [of(centers, 'probability'), of(centers, 'merges_with')];
+    const place = new Map(Array.from({ length: centers.rows }, (_, row) => [Number(numbers?.[row]), row]));
+    for (const group of colouring.groups) {
+      const row = place.get(group.number);
+      if (row === undefined) continue;
+      group.about ??= String(names?.[row] ?? '') || undefined;
+      if (means) group.probability = Number(means[row]);
+      group.partners = String(partners?.[row] ?? '') || undefined;
+    }
   }
   if (!outliers?.rows) return;
   const [ids, distances] = [of(labels, 'id'), of(labels, 'distance')];
@@ -60,7 +82,7 @@ export function describe(colouring: Colouring, labels: Columns, centers: Columns
 }
 
 /// By the number of the cluster of each row, below 0 for none. Clusters may have names.
-export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, names?: string[], about?: string[]): Colouring {
+export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners }: Known = {}): Colouring {
   const rows = labels.length;
   const groupOf = new Int32Array(rows);
   const counts = new Map<number, number>();
@@ -70,13 +92,40 @@ export function clustersOf(title: string, labels: Float64Array, probability: Flo
   }
   const numbers = [...counts.keys()].filter((number) => number >= 0).sort((a, b) => a - b);
   const place = new Map(numbers.map((number, at) => [number, at]));
-  const groups: Group[] = numbers.map((number) => ({ name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number] }));
+  const groups: Group[] = numbers.map((number) => ({
+    name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number], probability: means?.[number], partners: partners?.[number],
+  }));
   if (counts.has(-1)) {
     place.set(-1, groups.length);
     groups.push({ name: names ? NO_VALUE : NO_CLUSTER, number: -1, rows: counts.get(-1)! });
   }
   for (let row = 0; row < rows; row++) groupOf[row] = place.get(labels[row] >= 0 ? labels[row] : -1)!;
   return { title, groupOf, groups, scale: null, probability };
+}
+
+/// At this probability and below colours are brightest: a row that is as likely elsewhere is not sure, and few have less.
+export const UNSURE = 0.5;
+
+/// The same groups, with colours that say how sure rows are: the less, the brighter. Rows of no cluster are grey.
+export function bySureness(colouring: Colouring): Colouring {
+  const { groups, groupOf, probability } = colouring;
+  if (!probability) return colouring;
+  const placed = (value: number) => Math.min(1, (1 - value) / (1 - UNSURE));
+  const place = Float32Array.from(probability, (value, row) => (groups[groupOf[row]]?.number >= 0 ? placed(value) : NaN));
+  const sums = groups.map(() => [0, 0]);
+  let gaps = 0;
+  for (let row = 0; row < place.length; row++) {
+    const sum = sums[groupOf[row]];
+    if (place[row] >= 0) [sum[0], sum[1]] = [sum[0] + probability[row], sum[1] + 1];
+    else gaps++;
+  }
+  const shaded = groups.map((group, at) => ({ ...group, place: placed(group.probability ?? sums[at][0] / sums[at][1]) }));
+  return { ...colouring, groups: shaded, scale: { place, low: UNSURE, high: 1, isLog: false, gaps }, isSure: true };
+}
+
+/// Rows of clusters whose probability is below a limit.
+export function* below({ groups, groupOf, probability }: Colouring, limit: number): Iterable<number> {
+  for (let row = 0; row < groupOf.length; row++) if (probability![row] < limit && groups[groupOf[row]]?.number >= 0) yield row;
 }
 
 /// By a column: few values are groups, many numbers a scale.
@@ -118,7 +167,8 @@ export function byColumn(column: Column): Colouring {
 }
 
 export function groupColour(group: Group | undefined, theme: Theme): string {
-  return group ? clusterColour(group.number, theme) : NOTHING[theme];
+  if (!group) return NOTHING[theme];
+  return group.place === undefined ? clusterColour(group.number, theme) : scaleColour(group.place, theme);
 }
 
 export function rowColour(colouring: Colouring | null, row: number, theme: Theme): string {

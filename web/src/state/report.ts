@@ -6,7 +6,7 @@ import type { DensityFigure } from '../views/density.tsx';
 import type { HeatFigure } from '../views/heat.tsx';
 import type { PlanesFigure } from '../views/planes.tsx';
 import type { Layout, Source } from '../views/scene.tsx';
-import { clustersOf, type Colouring } from './clusters.ts';
+import { clustersOf, type Colouring, type Known } from './clusters.ts';
 
 type Packed<T, Keys extends keyof T> = Omit<T, Keys> & Record<Keys, string>;
 
@@ -36,8 +36,8 @@ export interface SceneFigure {
   /// The number of each row in its table, from 0, where not all are here.
   numbers?: string;
   columns: ({ name: string; values: string } | { name: string; texts: string[] })[];
-  /// What rows are divided by: 65,535 for rows of none.
-  groupings: { title: string; of: string; names?: string[]; about?: string[] }[];
+  /// What rows are divided by: 65,535 for rows of none. Probabilities are 0 to 65,534 for 0 to 1.
+  groupings: ({ title: string; of: string; probability?: string } & Known)[];
   layouts: (Omit<Layout, 'x' | 'y' | 'z'> & { names: string[]; axes: string[] })[];
   isEqual: boolean;
   colour?: string;
@@ -59,6 +59,11 @@ export function levels(text: string): Uint8Array {
   return new Uint8Array(bytes(text));
 }
 
+/// Probabilities of two bytes each.
+function probabilities(text: string): Float64Array {
+  return Float64Array.from(new Uint16Array(bytes(text)), (level) => (level === NONE ? NaN : level / (NONE - 1)));
+}
+
 function column(name: string, text: string): Column {
   return { name, kind: 'number', values: Float64Array.from(floats(text)) };
 }
@@ -72,11 +77,11 @@ async function coast(): Promise<string> {
 export function sourceOf(figure: SceneFigure, id: string): Source {
   const { ids, rows } = figure;
   const numbers = figure.numbers ? new Uint32Array(bytes(figure.numbers)) : null;
-  const groupings = figure.groupings.map(({ title, of, names, about }, at) => {
+  const groupings = figure.groupings.map(({ title, of, probability, ...known }, at) => {
     const labels = Float64Array.from(new Uint16Array(bytes(of)), (label) => (label === NONE ? -1 : label));
     let made: Colouring | null = null;
-    const load = async () => (made ??= clustersOf(title, labels, null, names, about));
-    return { key: `group:${at}`, title, version: '', load };
+    const load = async () => (made ??= clustersOf(title, labels, probability ? probabilities(probability) : null, known));
+    return { key: `group:${at}`, title, version: '', load, hasProbability: probability !== undefined };
   });
   return {
     name: figure.name,

@@ -2,6 +2,7 @@
 // page of a report that has them inside.
 
 import { batch, useSignal, type Signal } from '@preact/signals';
+import { Fragment } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Column, Columns } from '../api/columns.ts';
 import { CONTEXT, scaleColour, type Theme } from '../colour/palette.ts';
@@ -9,12 +10,13 @@ import { cloudOf, isSkewed, logarithm, range, sphereOf, type Cloud } from '../po
 import { areDegrees, onGlobe, onMap } from '../points/coast.ts';
 import { OVER, UNDER, word } from '../points/paint.ts';
 import { coast, want } from '../state/coast.ts';
-import { byColumn, groupColour, NO_CLUSTER, NO_VALUE, rowColour, type Colouring } from '../state/clusters.ts';
+import { below, byColumn, bySureness, groupColour, NO_CLUSTER, NO_VALUE, rowColour, UNSURE, type Colouring, type Group } from '../state/clusters.ts';
 import { row as csvRow } from '../state/csv.ts';
 import { download } from '../state/download.ts';
 import { say } from '../state/notice.ts';
 import { theme as themeSignal } from '../state/theme.ts';
 import { count, figure, words } from '../state/words.ts';
+import { Boxes } from './boxes.tsx';
 import { CloudView, type Degrees, type Ground, type Handle, type How, type Mark, type Outline, type Tool } from './cloud.tsx';
 import { Compare, type Kept } from './compare.tsx';
 import { Save } from './save.tsx';
@@ -26,6 +28,8 @@ import { Grid } from './table.tsx';
 const LISTED = 40;
 /// How many letters of a name stand in the picture.
 const MARK_MAX = 16;
+/// How many clusters are named with which another one merges first.
+const PARTNERS_LISTED = 6;
 /// How many chosen rows are shown as a table.
 const TABLE_MAX = 200;
 
@@ -35,7 +39,12 @@ export interface LabelSource {
   /// Another version is loaded anew.
   version: string;
   load: (signal: AbortSignal) => Promise<Colouring>;
+  /// Whether its labels say how sure they are.
+  hasProbability?: boolean;
 }
+
+/// What begins the key of a colour that says how sure rows are, in place of their clusters.
+const SURE = 'sure:';
 
 /// A picture that the source has laid out itself.
 export interface Layout {
@@ -138,7 +147,8 @@ export function Scene({ source, settings, settle, choice, asked }: {
 
   const colouring = useSignal<Colouring | null>(null);
   const error = useSignal<unknown>(null);
-  const labels = sources.find((one) => one.key === colourKey);
+  const isSure = colourKey.startsWith(SURE);
+  const labels = sources.find((one) => one.key === (isSure ? colourKey.slice(SURE.length) : colourKey));
   useEffect(() => {
     const stop = new AbortController();
     error.value = null;
@@ -156,7 +166,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
       }
     })();
     return () => stop.abort();
-  }, [colourKey, labels?.version]);
+  }, [labels?.key ?? colourKey, labels?.version]);
 
   // Of each row: whether it is chosen. A new array for each choice, so that what depends on it is made anew.
   const chosen = useSignal<Uint8Array | null>(null);
@@ -170,10 +180,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const given = useSignal<Map<number, string>>(new Map());
   const kept = useSignal<Kept | null>(null);
   const plain = colouring.value;
-  const grouping = useMemo(
-    () => plain && given.value.size ? { ...plain, groups: plain.groups.map((group) => ({ ...group, name: given.value.get(group.number) ?? group.name })) } : plain,
-    [plain, given.value],
-  );
+  const grouping = useMemo(() => {
+    const coloured = plain && isSure ? bySureness(plain) : plain;
+    return coloured && given.value.size ? { ...coloured, groups: coloured.groups.map((group) => ({ ...group, name: given.value.get(group.number) ?? group.name })) } : coloured;
+  }, [plain, isSure, given.value]);
   useEffect(() => {
     hidden.value = new Set();
     given.value = new Map();
@@ -206,6 +216,8 @@ export function Scene({ source, settings, settle, choice, asked }: {
   const ofGroup = function* (group: number) {
     for (let row = 0; row < columns.rows; row++) if (grouping!.groupOf[row] === group) yield row;
   };
+  const chooseGroup = (group: number, how: How) => choose(ofGroup(group), how, `${labels ? 'cluster ' : `${grouping!.title} `}${grouping!.groups[group].name}`);
+  const chooseBelow = (limit: number, how: How) => choose(below(grouping!, limit), how, `probability below ${limit}`);
   const hideChosen = () => {
     if (!chosen.value || !grouping) return;
     const next = new Set(hidden.value);
@@ -231,6 +243,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
     if (group >= 0) choose(ofGroup(group), 'replace', `cluster ${grouping.groups[group].name}`);
   }, [asking]);
 
+  const boxed = useMemo(() => usable, [columns]);
+  // Below the picture, beside the list if that is longer.
+  const hasBoxes = grouping !== null && grouping.groups.length > 0 && boxed.length > 0;
+
   const pointWidth = width.value || (columns.rows > 300_000 ? 1 : columns.rows > 30_000 ? 2 : columns.rows > 3000 ? 4 : columns.rows > 500 ? 7 : 9);
   const describe = (row: number) => {
     const about = columns.columns.filter((column) => column.name !== source.id).slice(0, 6).map((column) => `${column.name} ${column.kind === 'text' ? column.values[row] : figure(column.values[row], 6)}`);
@@ -243,11 +259,11 @@ export function Scene({ source, settings, settle, choice, asked }: {
     return group ? group.name : '';
   };
   const what = layout ? layout.title : isSphere ? 'positions on the sphere' : `${xColumn.name} and ${yColumn.name}${zColumn ? ` and ${zColumn.name}` : ''}`;
-  const caption = `${name}: ${what}${grouping ? `, coloured by ${grouping.title}` : ''}; ${count(columns.rows)} rows`;
+  const caption = `${name}: ${what}${grouping ? `, coloured by ${grouping.isSure ? 'how sure they are in ' : ''}${grouping.title}` : ''}; ${count(columns.rows)} rows`;
   const summary = `${caption}.${grouping?.groups.length ? ` ${grouping.groups.length} groups; the list beside the picture has them all.` : ''}${total ? ` ${count(total)} rows are selected; the table below has them.` : ''} Arrow keys move, plus and minus zoom, Enter picks the middle point.`;
 
   return (
-    <div class="scene" onKeyDown={keys}>
+    <div class="scene" style={{ gridTemplateRows: hasBoxes ? 'auto 1fr' : undefined }} onKeyDown={keys}>
       <section class="card picture" aria-label="Picture">
         <div class="tools choices">
           {choice}
@@ -265,7 +281,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
                 const row = cloud.rowOf[point];
                 const cluster = grouping?.groups.length ? groupName(row) : '';
                 const title = cluster && cluster !== NO_CLUSTER && cluster !== NO_VALUE ? `${labels ? 'Cluster ' : ''}${cluster} · ${titleOf(row)}` : titleOf(row);
-                return { title, text: describe(row), colour: rowColour(grouping, row, theme) };
+                return { title, text: `${grouping?.isSure ? `probability ${figure(grouping.probability![row], 3)} · ` : ''}${describe(row)}`, colour: rowColour(grouping, row, theme) };
               }}
             />
           </div>
@@ -292,7 +308,7 @@ export function Scene({ source, settings, settle, choice, asked }: {
               : 'Drag around points. Shift adds, Alt takes away.'}
           </span>
         </div>
-        {cloud.missing > 0 && <p class="note">{count(cloud.missing)} rows have a missing value in these columns and are not drawn.</p>}
+        {cloud.missing > 0 && <p class="note">{count(cloud.missing)} {cloud.missing === 1 ? 'row has' : 'rows have'} a missing value in these columns and {cloud.missing === 1 ? 'is' : 'are'} not drawn.</p>}
         {(cloud.beyond > 0 || settings.edge === 'no') && (
           <p class="note">
             {cloud.beyond > 0 ? `${count(cloud.beyond)} ${cloud.beyond === 1 ? 'row lies' : 'rows lie'} farther out and ${cloud.beyond === 1 ? 'is' : 'are'} drawn at the edge. ` : ''}
@@ -310,20 +326,22 @@ export function Scene({ source, settings, settle, choice, asked }: {
         {layout?.note && <p class="note">{layout.note}</p>}
         <Trouble error={error.value} />
       </section>
-      <aside class="side">
+      <aside class="side" style={{ gridRow: hasBoxes ? 'span 2' : undefined }}>
         {picked.value >= 0 && (
           <Picked suffix={suffix} columns={columns} row={picked.value} title={titleOf(picked.value)} cluster={grouping?.groups.length ? `${words(grouping.title)}: ${groupName(picked.value)}` : ''}
             probability={grouping?.probability?.[picked.value] ?? null} close={() => (picked.value = -1)} />
         )}
+        {grouping?.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping && grouping.groups.length > 0 && (
           <Groups suffix={suffix} grouping={grouping} rows={columns.rows} theme={theme} hidden={hidden.value} isOfJob={labels !== undefined}
             hide={(next) => (hidden.value = next)} rename={(number, name) => (given.value = new Map(given.value).set(number, name))}
-            choose={(group, how) => choose(ofGroup(group), how, `${labels ? 'cluster ' : `${grouping.title} `}${grouping.groups[group].name}`)} />
+            choose={chooseGroup} />
         )}
+        {grouping && labels?.hasProbability && grouping.probability && !grouping.isSure && <Sure suffix={suffix} grouping={grouping} theme={theme} choose={chooseBelow} />}
         {grouping?.outliers && grouping.outliers.length > 0 && (
           <Outliers suffix={suffix} outliers={grouping.outliers} titleOf={titleOf} pick={(row) => (picked.value = row)} choose={() => choose(grouping.outliers!.map(({ row }) => row), 'replace', 'out of the ordinary')} />
         )}
-        {grouping?.scale && <Scale title={grouping.title} {...grouping.scale} theme={theme} />}
+        {grouping?.scale && !grouping.isSure && <Scale title={grouping.title} {...grouping.scale} theme={theme} />}
         {!grouping && (
           <div class="card">
             <p class="note">Choose under "Colour" what points are coloured by. Clusters appear here when a job has found some.</p>
@@ -331,6 +349,10 @@ export function Scene({ source, settings, settle, choice, asked }: {
           </div>
         )}
       </aside>
+      {hasBoxes && (
+        <Boxes suffix={suffix} columns={boxed} grouping={grouping} hidden={hidden.value} theme={theme} column={settings.box} settle={(box) => settle({ box })} nameOf={(group) => titleOfGroup(grouping.groups[group], labels !== undefined)}
+          choose={chooseGroup} />
+      )}
       {kept.value && (
         <Compare suffix={suffix} columns={columns} grouping={grouping} kept={kept.value} chosen={chosen.value} recipe={recipe.value.join(', ')} close={() => (kept.value = null)} />
       )}
@@ -364,7 +386,12 @@ function Choices({ columns, numbers, x, y, z, view, views, sources, colourKey, s
         Colour
         <select value={colourKey} onChange={(event) => settle({ colour: event.currentTarget.value || 'none' })}>
           <option value="none">one colour</option>
-          {sources.map((one) => <option key={one.key} value={one.key}>{one.title}</option>)}
+          {sources.map((one) => (
+            <Fragment key={one.key}>
+              <option value={one.key}>{one.title}</option>
+              {one.hasProbability && <option value={SURE + one.key}>how sure: {one.title.replace('clusters of ', '')}</option>}
+            </Fragment>
+          ))}
           {columns.columns.map((column) => <option key={column.name} value={`column:${column.name}`}>column {column.name}</option>)}
         </select>
       </label>
@@ -427,8 +454,20 @@ function marksOf(cloud: Cloud, grouping: Colouring | null, hidden: Set<number>, 
     .sort((a, b) => b.sum[3] - a.sum[3])
     .map(({ group, sum: [x, y, z, n] }) => {
       const length = cloud.shape === 'sphere' ? Math.hypot(x, y, z) || 1 : n;
-      return { text: group.name.length <= MARK_MAX ? group.name : `${group.name.slice(0, MARK_MAX - 1)}…`, colour: groupColour(group, theme), x: x / length, y: y / length, z: z / length };
+      return { text: group.name.length <= MARK_MAX ? group.name : `${group.name.slice(0, MARK_MAX - 1)}…`, colour: group.place === undefined ? groupColour(group, theme) : 'var(--soft)', x: x / length, y: y / length, z: z / length };
     });
+}
+
+/// What a group is called where it stands alone.
+function titleOfGroup({ number, name }: Group, isOfJob: boolean): string {
+  return number < 0 || !isOfJob || name !== String(number) ? name : `Cluster ${name}`;
+}
+
+/// How sure a cluster's rows are, and the clusters that it would merge with first: of many the first few.
+function certaintyOf({ probability, partners }: Group): string {
+  const others = partners?.split('+') ?? [];
+  const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
+  return [...(probability !== undefined ? [`probability ${probability.toFixed(2)}`] : []), ...(listed ? [`merges first with ${listed}`] : [])].join(', ');
 }
 
 function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, choose }: {
@@ -461,7 +500,8 @@ function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, 
       <ul class="groups">
         {listed.map((at) => {
           const group = grouping.groups[at];
-          const title = group.number < 0 || !isOfJob || group.name !== String(group.number) ? group.name : `Cluster ${group.name}`;
+          const title = titleOfGroup(group, isOfJob);
+          const certainty = certaintyOf(group);
           if (renaming.value === group.number) {
             return (
               <li key={group.number}>
@@ -493,6 +533,7 @@ function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, 
                 <span class="number">{count(group.rows)}</span>
                 <span class="number soft">{figure((100 * group.rows) / rows, 2)} %</span>
                 {group.about && <small>{group.about}</small>}
+                {certainty && <small>{certainty}</small>}
               </button>
               {isOfJob && group.number >= 0 && (
                 <button type="button" class="bare" title={`Rename ${title}`} aria-label={`Rename ${title}`} onClick={() => (renaming.value = group.number)}><Icon name="pen" /></button>
@@ -531,6 +572,44 @@ function Outliers({ suffix, outliers, titleOf, pick, choose }: { suffix: string;
         ))}
       </ul>
       {outliers.length > OUTLIERS_LISTED && <p class="note">The farthest {OUTLIERS_LISTED} of {count(outliers.length)}.</p>}
+    </section>
+  );
+}
+
+/// Rows are selected below this probability, until another is chosen.
+const LIMIT = 0.8;
+
+/// How sure rows are of their cluster: the scale of colours, where points have them, and rows below a limit.
+function Sure({ suffix, grouping, theme, choose }: { suffix: string; grouping: Colouring; theme: Theme; choose: (limit: number, how: How) => void }) {
+  const limit = useSignal(LIMIT);
+  const number = useMemo(() => {
+    let found = 0;
+    for (const _ of below(grouping, limit.value)) found++;
+    return found;
+  }, [grouping, limit.value]);
+  const gaps = grouping.scale?.gaps ?? 0;
+  return (
+    <section class="card" aria-labelledby={`sure${suffix}`}>
+      <h2 id={`sure${suffix}`}>How sure</h2>
+      {grouping.isSure && (
+        <>
+          <div class="ramp" aria-hidden="true">
+            {Array.from({ length: 24 }, (_, at) => <i key={at} style={{ background: scaleColour(1 - at / 23, theme) }} />)}
+          </div>
+          <p class="ends"><span>{UNSURE} or less, unsure</span><span>1, sure</span></p>
+          {gaps > 0 && <p class="note">{count(gaps)} {gaps === 1 ? 'row is' : 'rows are'} in no cluster, and grey.</p>}
+        </>
+      )}
+      <p class="note">The probability that a row belongs to its cluster, and not to a neighbouring one.</p>
+      <div class="tools">
+        <label class="check">
+          Below {limit.value.toFixed(2)}
+          <input type="range" min="0" max="1" step="0.01" value={limit.value} onInput={(event) => (limit.value = Number(event.currentTarget.value))} />
+        </label>
+        <button type="button" disabled={number === 0} title="Select these rows. Shift adds, Alt takes away." onClick={(event) => choose(limit.value, event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace')}>
+          Select {count(number)} {number === 1 ? 'row' : 'rows'}
+        </button>
+      </div>
     </section>
   );
 }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, COMMAND, openBrowser, points, towns, watchFile } from './world.ts';
+import { axe, COMMAND, openBrowser, overlapping, points, towns, watchFile } from './world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lehr-report-'));
 const DATASETS = fileURLToPath(new URL('../../../datasets', import.meta.url));
@@ -108,6 +108,35 @@ test('a map is coloured by each of two columns that some items have, by classes 
   await page.getByText('121 rows have no value, and are grey.').waitFor();
   expect(wrongs).toEqual([]);
   await close();
+});
+
+test('a report says how sure rows are as its tables do, and has box plots', async () => {
+  writeFileSync(join(folder, 'overlapping.csv'), overlapping(600));
+  lehr('cluster', 'overlapping.csv', '--id', 'name', '-k', '3', '--out', 'sure');
+  const [head, ...lines] = readFileSync(join(folder, 'sure/labels.csv'), 'utf8').trim().split('\n').map((line) => line.split(','));
+  const unsure = lines.filter((line) => Number(line[head.indexOf('probability')]) < 0.8).length;
+  expect(unsure).toBeGreaterThan(10);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, wrongs, close } = await open('sure', { colorScheme });
+    await page.getByRole('combobox', { name: /^Colour/ }).selectOption({ label: 'how sure: clusters' });
+    await page.getByText('0.5 or less, unsure').waitFor();
+    await page.getByRole('button', { name: `Select ${unsure} rows`, exact: true }).click();
+    await page.getByRole('heading', { name: `${unsure} rows selected` }).waitFor();
+    // What the list says of a cluster is what the table says.
+    const [centersHead, ...centers] = readFileSync(join(folder, 'sure/centers.csv'), 'utf8').trim().split('\n').map((line) => line.split(','));
+    const told = await page.locator('.groups small').allInnerTexts();
+    for (const center of centers) {
+      const of = (name: string) => center[centersHead.indexOf(name)];
+      expect(told).toContain(`probability ${Number(of('probability')).toFixed(2)}, merges first with ${of('merges_with')}`);
+    }
+    expect(await page.locator('#clusters thead').innerText()).toContain('merges first with');
+    await page.getByRole('button', { name: /^Box of Cluster 2: median/ }).click();
+    await page.getByText('cluster 2', { exact: true }).waitFor();
+    expect(await axe(page)).toEqual([]);
+    if (process.env.LEHR_PICTURES) await page.screenshot({ path: join(process.env.LEHR_PICTURES, `report-sure-${colorScheme}.png`), fullPage: true });
+    expect(wrongs).toEqual([]);
+    await close();
+  }
 });
 
 test('tables are sorted by their heads, and back', async () => {

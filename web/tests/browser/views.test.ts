@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Download, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axe, Node, openBrowser, openPage, points, towns, watchPage } from './world.ts';
+import { axe, Node, openBrowser, openPage, overlapping, points, towns, watchPage } from './world.ts';
 
 const METHODS = ['lehr.mixture=/mixture', 'lehr.distances=/distances', 'lehr.pairwise=/pairwise', 'lehr.embedding=/embedding'];
 
@@ -295,6 +295,97 @@ test('clusters get names, which exports have, and two selections are compared', 
   expect(Math.abs(Number(cells[3]))).toBeGreaterThan(10);
   await page.getByRole('button', { name: 'End the comparison' }).click();
   expect(await compared.count()).toBe(0);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('rows are coloured by how sure they are, and those below a limit are selected and exported', async () => {
+  await node.ask('/datasets:upload?name=overlapping&id=name', overlapping(800));
+  const id = await node.job('/clustering', { input: 'overlapping', options: { clusters: 2, columns: ['x', 'y'] } });
+  const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=overlapping&x=x&y=y');
+  await page.locator('.groups small', { hasText: /probability 0\.9\d, merges first with 0/ }).waitFor();
+  const colours = () => page.evaluate(async () => {
+    const image = await createImageBitmap(await (await new Promise<Blob | null>((done) => document.querySelector<HTMLCanvasElement>('.cloud canvas')!.toBlob(done)))!);
+    const read = new OffscreenCanvas(image.width, image.height).getContext('2d')!;
+    read.drawImage(image, 0, 0);
+    return new Set(new Uint32Array(read.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+  });
+  // Two clusters and the ground; then as many steps of the scale as rows have.
+  await expect.poll(colours).toBe(3);
+  await page.getByRole('combobox', { name: /^Colour/ }).selectOption({ label: `how sure: ${id}` });
+  await expect.poll(colours).toBeGreaterThan(20);
+  const sure = page.getByRole('region', { name: 'How sure' });
+  await sure.getByText('0.5 or less, unsure').waitFor();
+  // The rows that the table of labels has below the limit, and no others.
+  const labels: { id: string; probability: number }[] = (await node.ask(`/datasets:read?name=${(await node.ask('/clustering')).jobs[id].outputs.labels}&format=json`)).json;
+  const below = (limit: number) => labels.filter(({ probability }) => probability < limit);
+  expect(below(0.8).length).toBeGreaterThan(20);
+  expect(below(0.8).length).toBeLessThan(200);
+  await sure.getByRole('button', { name: `Select ${below(0.8).length} rows` }).click();
+  await page.getByRole('heading', { name: `${below(0.8).length} rows selected` }).waitFor();
+  await page.getByText('probability below 0.8', { exact: true }).waitFor();
+  const saved = textOf(page.waitForEvent('download'));
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const lines = (await saved).trim().split('\n');
+  expect(lines[0]).toBe('name,x,y,cluster,probability');
+  expect(lines.slice(1).map((line) => line.split(',')[0]).sort()).toEqual(below(0.8).map(({ id }) => id).sort());
+  // By the keyboard: another limit, and none.
+  await sure.getByRole('slider').focus();
+  for (let step = 0; step < 10; step++) await page.keyboard.press('ArrowRight');
+  await sure.getByText('Below 0.90').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: `${below(0.9).length} rows selected` }).waitFor();
+  await sure.getByRole('slider').focus();
+  await page.keyboard.press('Home');
+  expect(await sure.getByRole('button', { name: 'Select 0 rows' }).isDisabled()).toBe(true);
+  // Clusters are hidden and compared as ever.
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Show only Cluster 1' }).click();
+  expect(await page.locator('.groups li.off').count()).toBe(1);
+  expect(wrongs).toEqual([]);
+  await context.close();
+});
+
+test('a column is drawn as box plots by cluster, which select, have a table and are saved', async () => {
+  const { page, context, wrongs } = await openPage(browser, node, `#/explore?data=points&x=x&y=y&colour=${encodeURIComponent('job:/clustering|clustering-1')}`);
+  const boxes = page.getByRole('region', { name: 'Box plots' });
+  const values = boxes.getByRole('combobox', { name: 'Values' });
+  const drawn = boxes.getByRole('button', { name: /^Box of / });
+  await drawn.first().waitFor();
+  // The groups lie at 0, 10 and 5 in x, at 0, 0 and 9 in y, and nowhere in z: y sets them apart most.
+  expect(await values.inputValue()).toBe('y');
+  await values.selectOption('x');
+  await expect.poll(() => boxes.getByRole('group', { name: 'x by clusters of clustering-1' }).count()).toBe(1);
+  expect(await drawn.count()).toBe(3);
+  const medians = (await drawn.evaluateAll((all) => all.map((one) => Number(one.getAttribute('aria-label')!.match(/median ([\d.]+)/)![1])))).sort((a, b) => a - b);
+  medians.forEach((median, at) => expect(Math.abs(median - [1, 6, 11][at])).toBeLessThan(0.3));
+  // By the pointer, and by one stop of Tab and the arrow keys.
+  await drawn.nth(1).click();
+  await page.getByRole('heading', { name: '300 rows selected' }).waitFor();
+  await page.getByText('cluster 1', { exact: true }).waitFor();
+  await drawn.nth(1).focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Shift+Enter');
+  await page.getByRole('heading', { name: '600 rows selected' }).waitFor();
+  await boxes.getByText(/^Cluster 2: median /).waitFor();
+  expect(await boxes.locator('[role=button][tabindex="0"]').count()).toBe(1);
+  await boxes.getByText('Box plots as a table').click();
+  const table = boxes.getByRole('region', { name: 'x by clusters of clustering-1' });
+  expect(await table.locator('tbody tr').count()).toBe(3);
+  await table.getByRole('button', { name: 'Cluster 0' }).click();
+  await page.getByRole('heading', { name: '300 rows selected' }).waitFor();
+  // A hidden cluster has no box, and how sure rows are is a column too.
+  await page.getByRole('button', { name: 'Hide Cluster 0' }).click();
+  expect(await drawn.count()).toBe(2);
+  await values.selectOption({ label: 'probability (how sure)' });
+  await boxes.getByRole('group', { name: 'probability by clusters of clustering-1' }).waitFor();
+  const saved = textOf(page.waitForEvent('download'));
+  await boxes.getByRole('button', { name: /as SVG$/ }).click();
+  expect((await saved).match(/<rect /g)!.length).toBeGreaterThan(4);
+  expect(await saved).not.toContain('var(--');
+  await values.selectOption('none');
+  await expect.poll(() => drawn.count()).toBe(0);
   expect(wrongs).toEqual([]);
   await context.close();
 });
@@ -593,7 +684,7 @@ test('a workflow file is reviewed, run, and its steps are shown', async () => {
   await context.close();
 });
 
-const VIEWS = ['#/data?set=points', '#/explore?data=points&colour=job:/clustering%7Cclustering-1', '#/jobs?new=1&data=points', '#/jobs?service=/clustering&job=clustering-1', '#/workflows', '#/node'];
+const VIEWS = ['#/data?set=points', '#/explore?data=points&colour=job:/clustering%7Cclustering-1', '#/explore?data=points&colour=sure:job:/clustering%7Cclustering-1', '#/jobs?new=1&data=points', '#/jobs?service=/clustering&job=clustering-1', '#/workflows', '#/node'];
 
 for (const scheme of ['light', 'dark'] as const) {
   for (const width of [390, 1280, 2560]) {

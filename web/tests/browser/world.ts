@@ -167,3 +167,13 @@ export function towns(rows: number): string {
   }
   return text;
 }
+
+/// Two groups, three deviations apart, so that some rows between them may belong to either.
+export function overlapping(rows: number): string {
+  let seed = 54321;
+  const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+  const bell = () => Math.sqrt(-2 * Math.log(random())) * Math.cos(2 * Math.PI * random());
+  let text = 'name,x,y\n';
+  for (let row = 0; row < rows; row++) text += `row-${row},${((row % 2) * 3 + bell()).toFixed(4)},${bell().toFixed(4)}\n`;
+  return text;
+}

@@ -57,6 +57,11 @@ test('the pictures of the guide', async () => {
   await page.goto(`${node.address}/~/#/explore?${settings}`);
   await page.getByRole('heading', { name: /^Outliers/ }).waitFor();
   await keep(page, 'explore');
+  const nine = await node.job('/clustering', { input: 'penguins', options: { auto: true, clusters: 9 } });
+  settings.set('colour', `sure:job:/clustering|${nine}`);
+  await page.goto(`${node.address}/~/#/explore?${settings}`);
+  await page.getByText('0.5 or less, unsure').waitFor();
+  await keep(page, 'sure');
   await page.goto(`${node.address}/~/#/explore?data=blocks&colour=${encodeURIComponent(`job:/clustering|${blocks}`)}`);
   await page.getByRole('heading', { name: 'Clusters 20' }).waitFor();
   await keep(page, 'sphere');

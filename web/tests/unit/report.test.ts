@@ -28,7 +28,18 @@ test('a report gives back the rows that were packed into it', async () => {
   const colouring = await source.sources[0].load(new AbortController().signal);
   expect(colouring.groups.map(({ name, about, number, rows }) => [name, about, number, rows])).toEqual([['0', 'low x', 0, 1], ['1', 'high x', 1, 1], ['no cluster', undefined, -1, 1]]);
   expect([...colouring.groupOf]).toEqual([1, 2, 0]);
+  expect([source.sources[0].hasProbability, colouring.probability]).toEqual([false, null]);
   expect(sourceOf({ ...figure, ids: ['<b>', 'two', 'three'] }, 'picture').titleOf!(0)).toBe('<b>');
+});
+
+test('a report says how sure rows are, and what its clusters merge with', async () => {
+  const [plain] = figure.groupings;
+  const grouping = { ...plain, probability: packed(new Uint16Array([65_534, 65_535, 32_767])), means: [0.5, 1], partners: ['1', '0'] };
+  const [source] = sourceOf({ ...figure, groupings: [grouping] }, 'picture').sources;
+  expect(source.hasProbability).toBe(true);
+  const { probability, groups } = await source.load(new AbortController().signal);
+  expect([...probability!]).toEqual([1, NaN, 0.5]);
+  expect(groups.map(({ probability, partners }) => [probability, partners])).toEqual([[0.5, '1'], [1, '0'], [undefined, undefined]]);
 });
 
 test('columns that are filled for some rows alone colour them, and the others can be picked', () => {

@@ -1,0 +1,143 @@
+// Box plots of a column by the groups that points are coloured by.
+
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { Column } from '../api/columns.ts';
+import type { Theme } from '../colour/palette.ts';
+import { isSkewed, logarithm } from '../points/cloud.ts';
+import { boxesOf, separating, type Box } from '../state/boxes.ts';
+import { groupColour, type Colouring } from '../state/clusters.ts';
+import { count, figure } from '../state/words.ts';
+import { tens, ticks } from './chart.tsx';
+import { groundOfPage, Save, standalone } from './save.tsx';
+import type { How } from './cloud.tsx';
+import { Grid } from './table.tsx';
+
+/// Of up to how many values the column that is drawn at first is looked for, which takes a fifth of a second; of more somebody chooses one.
+const VALUES_MAX = 12e6;
+/// How many groups are drawn; the table has all.
+const DRAWN = 40;
+const LINE = 24;
+const [TOP, BOTTOM, RIGHT] = [4, 26, 14];
+/// How wide a letter is at most, about.
+const LETTER = 7;
+/// The column of how sure rows are, which no data set has under this name.
+const SURE = '\u0000probability';
+
+export type NumberColumn = Exclude<Column, { kind: 'text' }>;
+
+export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted, settle, nameOf, choose }: {
+  suffix: string; columns: NumberColumn[]; grouping: Colouring; hidden: Set<number>; theme: Theme; column: string | undefined; settle: (column: string) => void; nameOf: (group: number) => string;
+  choose: (group: number, how: How) => void;
+}) {
+  const frame = useRef<HTMLDivElement>(null);
+  const picture = useRef<SVGSVGElement>(null);
+  const wide = useSignal(480);
+  const on = useSignal(-1);
+  useEffect(() => {
+    const watch = new ResizeObserver(([entry]) => (wide.value = Math.max(240, Math.round(entry.contentRect.width))));
+    watch.observe(frame.current!);
+    return () => watch.disconnect();
+  }, []);
+  const { groupOf, groups, probability } = grouping;
+  const offered: [string, string, NumberColumn][] = columns.map((one) => [one.name, one.name, one]);
+  const sure = useMemo(() => probability && { name: 'probability', kind: 'number' as const, values: probability }, [probability]);
+  if (sure) offered.push([SURE, 'probability (how sure)', sure]);
+  const first = useMemo(() => (groupOf.length * columns.length <= VALUES_MAX ? separating(columns, groupOf, groups.length)?.name : undefined), [columns, groupOf]);
+  const key = wanted ?? first ?? '';
+  const found = offered.find(([one]) => one === key);
+  const column = found?.[2];
+  const isLog = useMemo(() => column !== undefined && isSkewed(column.values), [column]);
+  const boxes = useMemo(() => (column ? boxesOf((isLog ? logarithm(column) : column).values as Float64Array, groupOf, groups.length) : []), [column, isLog, groupOf]);
+  const listed = boxes.flatMap((box, group) => (box && !hidden.has(group) ? [{ group, box }] : []));
+  const drawn = listed.slice(0, DRAWN);
+  const valueOf = (place: number) => (isLog ? 10 ** place : place);
+  const text = (place: number, digits = 4) => figure(valueOf(place), digits);
+  const said = ({ rows, quartiles, whiskers, beyond }: Box) =>
+    `median ${text(quartiles[1])}, half of the rows from ${text(quartiles[0])} to ${text(quartiles[2])}, whiskers from ${text(whiskers[0])} to ${text(whiskers[1])}, ${count(beyond)} of ${count(rows)} rows beyond`;
+
+  const width = wide.value;
+  const names = drawn.map(({ group }) => nameOf(group));
+  const left = Math.min(0.36 * width, 260, LETTER * Math.max(0, ...names.map((name) => name.length)) + 20);
+  const letters = Math.floor((left - 20) / LETTER);
+  const height = TOP + LINE * drawn.length + BOTTOM;
+  let [low, high] = drawn.reduce(([low, high], { box: { whiskers } }) => [Math.min(low, whiskers[0]), Math.max(high, whiskers[1])], [Infinity, -Infinity]);
+  if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  // Shares of each end: the difference of the largest numbers is no number.
+  const x = (place: number) => {
+    const scale = Math.max(Math.abs(low), Math.abs(high)) || 1;
+    return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale);
+  };
+  const most = Math.max(2, Math.floor((width - left) / 64));
+  const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, most);
+  const how = (event: MouseEvent | KeyboardEvent): How => (event.altKey ? 'subtract' : event.shiftKey ? 'add' : 'replace');
+  const keys = (event: KeyboardEvent, at: number) => {
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: drawn.length - 1 }[event.key];
+    if (to !== undefined) picture.current!.querySelectorAll<SVGElement>('[role=button]')[to]?.focus();
+    else if (event.key === 'Enter' || event.key === ' ') choose(drawn[at].group, how(event));
+    else return;
+    event.preventDefault();
+  };
+  // One box can be reached by Tab, the others by the arrow keys.
+  const current = on.value >= 0 && on.value < drawn.length ? on.value : 0;
+  return (
+    <section class="card" style={{ minWidth: 0 }} aria-labelledby={`boxes${suffix}`}>
+      <div class="head">
+        <h2 id={`boxes${suffix}`}>Box plots</h2>
+        <div class="tools choices">
+          <label>
+            Values
+            <select value={found ? key : ''} onChange={(event) => settle(event.currentTarget.value || 'none')}>
+              <option value="">none</option>
+              {offered.map(([key, title]) => <option key={key} value={key}>{title}</option>)}
+            </select>
+          </label>
+          {drawn.length > 0 && <Save name={`${column!.name} by ${grouping.title}`} make={() => standalone(picture.current!, width, height, groundOfPage())} />}
+        </div>
+      </div>
+      {column && (
+        <p class="note">
+          {on.value >= 0 && drawn[on.value]
+            ? `${names[on.value]}: ${said(drawn[on.value].box)}.`
+            : `Each box holds the middle half of its rows, with a line at the median. Whiskers end at the farthest rows within one and a half boxes. Click a box to select its rows.${isLog ? ' The axis is logarithmic.' : ''}`}
+        </p>
+      )}
+      <div ref={frame}>
+        {drawn.length > 0 && (
+          <svg ref={picture} class="boxes" width={width} height={height} role="group" aria-label={`${column!.name} by ${grouping.title}`} onPointerLeave={() => (on.value = -1)} style={{ display: 'block' }}>
+            {places.map((place) => <path key={place} d={`M${x(place)} ${TOP}V${height - BOTTOM + 4}`} stroke="var(--line)" />)}
+            {places.map((place) => (
+              <text key={place} x={x(place)} y={height - 6} text-anchor={x(place) > width - 30 ? 'end' : 'middle'}>{text(place, 5)}</text>
+            ))}
+            {drawn.map(({ group, box: { quartiles, whiskers } }, at) => {
+              const colour = groupColour(groups[group], theme);
+              const [a, m, b] = quartiles.map(x);
+              const name = names[at];
+              const middle = TOP + LINE * (at + 0.5);
+              return (
+                <g key={group} style={{ cursor: 'pointer' }} onClick={(event) => choose(group, how(event))} onPointerEnter={() => (on.value = at)}>
+                  <rect width={width} y={TOP + LINE * at} height={LINE} fill="var(--wash)" fill-opacity={at === on.value ? 1 : 0} />
+                  <circle cx="6" cy={middle} r="5" fill={colour} />
+                  <text x="18" y={middle + 4}>{name.length > letters ? `${name.slice(0, Math.max(1, letters - 1))}…` : name}</text>
+                  <g role="button" tabIndex={at === current ? 0 : -1} aria-label={`Box of ${name}: ${said(drawn[at].box)}`} onKeyDown={(event) => keys(event, at)} onFocus={() => (on.value = at)}>
+                    <path d={`M${x(whiskers[0])} ${middle - 4}v8m0 -4H${a}M${b} ${middle}H${x(whiskers[1])}m0 -4v8`} fill="none" stroke={colour} stroke-width="1.5" />
+                    <rect x={a} y={middle - 6} width={Math.max(1, b - a)} height="12" fill={colour} fill-opacity="0.4" stroke={colour} stroke-width="1.5" />
+                    <path d={`M${m} ${middle - 9}v18`} stroke="var(--ink)" stroke-width="2.5" />
+                  </g>
+                </g>
+              );
+            })}
+          </svg>
+        )}
+      </div>
+      {listed.length > DRAWN && <p class="note">The first {DRAWN} of {count(listed.length)} are drawn; the table has all.</p>}
+      {listed.length > 0 && (
+        <details>
+          <summary>Box plots as a table</summary>
+          <Grid caption={`${column!.name} by ${grouping.title}`} names={[grouping.title, 'rows', 'lower whisker', 'lower quartile', 'median', 'upper quartile', 'upper whisker', 'rows beyond']}
+            rows={listed.map(({ group, box }) => [nameOf(group), box.rows, ...[box.whiskers[0], ...box.quartiles, box.whiskers[1]].map(valueOf), box.beyond])} pick={(at) => choose(listed[at].group, 'replace')} />
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import type { Column, Columns } from '../../src/api/columns.ts';
+import { scaleColour } from '../../src/colour/palette.ts';
+import { below, byLabels, bySureness, describe, groupColour, rowColour } from '../../src/state/clusters.ts';
+
+const number = (name: string, values: number[]): Column => ({ name, kind: 'number', values: Float64Array.from(values) });
+const text = (name: string, values: string[]): Column => ({ name, kind: 'text', values });
+const table = (...columns: Column[]): Columns => ({ rows: columns[0].values.length, columns });
+
+const labels = table(number('cluster', [0, 1, 0, -1, 1]), number('probability', [1, 0.75, 0.5, 0.9, 0.25]));
+
+test('clusters know their mean probability and what they merge with, from the table of centres', () => {
+  const colouring = byLabels('clusters', labels);
+  // In another order than that of the numbers.
+  describe(colouring, labels, table(number('cluster', [1, 0]), number('probability', [0.5, 0.8]), text('merges_with', ['0', '1+2']), text('name', ['', 'low x'])), null);
+  expect(colouring.groups.map(({ name, about, probability, partners }) => [name, about, probability, partners])).toEqual([
+    ['0', 'low x', 0.8, '1+2'], ['1', undefined, 0.5, '0'], ['no cluster', undefined, undefined, undefined],
+  ]);
+  // A table of a run before there were such columns.
+  const before = byLabels('clusters', labels);
+  describe(before, labels, table(number('cluster', [0, 1]), text('name', ['a', 'b'])), null);
+  expect(before.groups.map(({ about, probability, partners }) => [about, probability, partners])).toEqual([['a', undefined, undefined], ['b', undefined, undefined], [undefined, undefined, undefined]]);
+});
+
+test('rows are coloured by how sure they are, the less the brighter; rows of no cluster are grey', () => {
+  const plain = byLabels('clusters', labels);
+  const sure = bySureness(plain);
+  expect([...sure.scale!.place]).toEqual([0, 0.5, 1, NaN, 1]);
+  expect(sure.scale).toMatchObject({ low: 0.5, high: 1, gaps: 1 });
+  expect(rowColour(sure, 4, 'light')).toBe(scaleColour(1, 'light'));
+  expect(rowColour(sure, 1, 'light')).toBe(scaleColour(0.5, 'light'));
+  expect(rowColour(sure, 3, 'dark')).toBe(scaleColour(NaN, 'dark'));
+  // Clusters have the colour of their mean: that of the table of centres, else that of the rows.
+  expect(groupColour(sure.groups[0], 'light')).toBe(scaleColour(0.5, 'light'));
+  plain.groups[0].probability = 0.875;
+  expect(groupColour(bySureness(plain).groups[0], 'light')).toBe(scaleColour(0.25, 'light'));
+  // The clusters themselves keep their colours, and labels without probabilities stay as they are.
+  expect(plain.groups[1].place).toBeUndefined();
+  const without = byLabels('clusters', table(number('cluster', [0, 1])));
+  expect(bySureness(without)).toBe(without);
+});
+
+test('rows below a limit are those of clusters alone', () => {
+  const colouring = byLabels('clusters', labels);
+  expect([...below(colouring, 0.8)]).toEqual([1, 2, 4]);
+  expect([...below(colouring, 0.25)]).toEqual([]);
+  expect([...below(colouring, 1)]).toEqual([1, 2, 4]);
+});
