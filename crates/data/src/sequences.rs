@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(
             message,
             "sequences, row 2: expected 4 letters and gaps, as in the first of these aligned sequences, found 3\n\
-             sequences, row 3: expected a sequence, found nothing but gaps\n\
+             sequences, row 3: expected a sequence, found only gaps\n\
              sequences: 2 faults in all"
         );
         assert!(Sequences::new(&["AC.T", "ACGT"], Alphabet::Dna).unwrap().is_aligned());

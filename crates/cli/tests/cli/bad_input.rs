@@ -220,8 +220,8 @@ fn a_file_for_another_command_is_told_with_that_command() {
     for (line, words, hint) in [
         (["cluster", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
         (["gtm", "genes.fasta"], [table, "sequences in FASTA"], "lehr distances compares sequences"),
-        (["cluster", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes sequences in FASTA"),
-        (["distances", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes sequences in FASTA"),
+        (["cluster", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes FASTA"),
+        (["distances", "reads.fastq"], [table, "in FASTQ"], "lehr distances takes FASTA"),
         (["mixture", "keys.fps"], [table, "fingerprints in FPS"], "lehr cluster takes fingerprints"),
         (["mixture", "texts.svm"], [table, "SVMlight's text"], "lehr cluster takes sparse rows"),
         (["cluster", "d/dissimilarities.npy"], [table, "dissimilarities of all pairs"], "lehr pairwise and lehr embed"),

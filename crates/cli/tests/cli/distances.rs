@@ -119,7 +119,7 @@ fn equal_items_become_one_with_a_weight() {
     let run = ["distances", "reads.fasta", "--collapse", "--out", "d", "--form", "condensed", "--element", "f64"];
     let outcome = sandbox.lehr(&run).succeeded();
     assert!(
-        outcome.stdout.starts_with("3 distinct items of 5, identity (local alignment, EDNAFULL) of 3 pairs; "),
+        outcome.stdout.starts_with("3 distinct sequences (DNA) of 5, identity (local alignment, EDNAFULL) of 3 pairs; "),
         "{}",
         outcome.stdout
     );
@@ -443,7 +443,7 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     assert_eq!(narrowed.code, 3, "{}", narrowed.stderr);
     assert!(narrowed.stderr.contains("expected dissimilarities that fit into f32, found 4e40"), "{}", narrowed.stderr);
     let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
-    assert!(huge.code == 3 && huge.stderr.contains("than f64 holds"), "{}", huge.stderr);
+    assert!(huge.code == 3 && huge.stderr.contains("further apart than f64 can store"), "{}", huge.stderr);
     // Not the distance but its square is beyond the largest number.
     sandbox.lehr(&["distances", "far.csv", "--element", "f64", "--out", "g", "--quiet"]).succeeded();
     let g: Vec<f64> = numbers(&sandbox, "g/dissimilarities.npy").into_iter().map(f64::from_le_bytes).collect();

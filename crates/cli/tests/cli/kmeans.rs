@@ -26,7 +26,8 @@ fn files_say_what_can_be_checked_on_paper() {
     assert!(labels.contains("\n0,0,1,1.4142135623730951,2,95.18928511129"), "{labels}");
     let centers = sandbox.read("lehr-out/centers.csv");
     let first = centers.lines().nth(1).unwrap();
-    assert_eq!((first, centers.lines().count()), ("0,1,1,4,1.4142135623730951,low y", 4));
+    assert!(first.starts_with("0,1,1,4,1.4142135623730951,1,0.985") && first.ends_with(",2,low y"), "{first}");
+    assert_eq!(centers.lines().count(), 4);
 
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["method"], &summary["parameters"]["starts"]), (&"k-means".into(), &4.into()));
@@ -108,5 +109,5 @@ fn the_demonstration_takes_the_method_too() {
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["method"], &summary["result"]["clusters"]), (&"k-means".into(), &20.into()));
     let warning = summary["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("1 of 1 initialisations had not converged after 2 sweeps"), "{warning}");
+    assert!(warning.starts_with("1 of 1 initialisations had not converged after 2 iterations"), "{warning}");
 }

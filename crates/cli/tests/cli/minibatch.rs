@@ -34,7 +34,7 @@ fn files_say_what_can_be_checked_on_paper() {
     assert_eq!(said[0], "6 rows in 2 clusters; root mean square distance to the centre 1.607");
     assert_eq!(
         said[1],
-        "an approximation: distances are those of 2 batches as they passed, each row from its centre as that stood then; of the last batch 2.693"
+        "an approximation: distances are those of 2 batches as they arrived, each row from its centre at that time; of the last batch 2.693"
     );
     let centers = sandbox.read("lehr-minibatch/centers.csv");
     let numbers: Vec<Vec<f64>> =

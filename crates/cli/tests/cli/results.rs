@@ -60,7 +60,7 @@ fn files_say_what_can_be_checked_on_paper() {
     let centers = sandbox.read("lehr-out/centers.csv");
     let expected = [[1.0, 1.0, 4.0, 2f64.sqrt()], [101.0, 101.0, 3.0, 2.0], [-50.0, 81.0, 2.0, 1.0]];
     let rows: Vec<&str> = centers.lines().collect();
-    assert_eq!(rows[0], "cluster,x,y,weight,spread,name");
+    assert_eq!(rows[0], "cluster,x,y,weight,spread,probability,silhouette,merges_with,name");
     for (cluster, (row, expected)) in rows[1..].iter().zip(expected).enumerate() {
         let values: Vec<f64> = row.split(',').take(5).map(|field| field.parse().unwrap()).collect();
         assert_eq!(values[0], cluster as f64);

@@ -180,7 +180,7 @@ fn a_collector_is_named_by_an_option_or_by_the_variables_that_operators_know() {
     command.env("OTEL_EXPORTER_OTLP_ENDPOINT", "somewhere");
     let node = Served::run_telling(command, File::create(&errors).unwrap());
     assert_eq!(ask(&node.url, "GET /health", "").unwrap().0, 200);
-    assert!(sandbox.read("stderr").contains("the environment asks for telemetry, and there is none"));
+    assert!(sandbox.read("stderr").contains("the environment variables request telemetry, but Lehr cannot send it"));
 }
 
 fn with_token(words: &[&str], token: &str) -> Output {

@@ -69,7 +69,7 @@ fn a_trace_replaces_traces_and_nothing_else() {
     for place in ["lehr-out/labels.csv", "lehr-out/checkpoint"] {
         let refused = run(&["--trace", place]);
         assert_eq!(refused.code, 4, "{}", refused.stderr);
-        assert!(refused.stderr.contains("in the place of a result"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("the trace would replace a result"), "{}", refused.stderr);
     }
     let before = sandbox.read("points.csv");
     let refused = run(&["--trace", "points.csv", "--force"]);

@@ -48,7 +48,10 @@ fn a_workflow_runs_twice_and_reads_its_file_again() {
     assert!(first.stderr.contains("kept in lehr-run"), "{}", first.stderr);
     sandbox.write("sites.csv", sandbox.read("sites.csv").replace("10,", "30,"));
     let second = sandbox.lehr(&["run", "regions.toml"]).succeeded();
-    assert_eq!(second.stdout, first.stdout.replace("1,10,1", "1,30,1"));
+    let centers = |text: &str| text.lines().map(|line| line.split(',').take(5).collect::<Vec<_>>().join(",")).collect();
+    let (before, after): (Vec<String>, Vec<String>) = (centers(&first.stdout), centers(&second.stdout));
+    assert!(before.contains(&"1,10,1,2,1".to_owned()), "{before:?}");
+    assert_eq!(after, before.iter().map(|line| line.replace("1,10,1", "1,30,1")).collect::<Vec<_>>());
     // Another file under that name is another data set.
     sandbox.write("other.csv", sandbox.read("sites.csv"));
     sandbox.write("regions.toml", sandbox.read("regions.toml").replace("path = \"sites.csv\"", "path = \"other.csv\""));

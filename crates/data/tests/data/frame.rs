@@ -206,7 +206,7 @@ fn words_for_yes_and_no_are_numbers() {
     assert_eq!(numbers(&frame, "f")[..2], [30_600.0, 82_800.0]);
     assert_eq!(frame.column("b").unwrap().missing(), 1);
     assert_eq!(read_as(&frame, "a"), "yes or no (\"yes\" is 1, \"no\" is 0)");
-    assert_eq!(frame.notes(), ["\"d\" has \"x\" or nothing; read as yes or no"]);
+    assert_eq!(frame.notes(), ["\"d\" has \"x\" or is empty; read as yes or no"]);
 }
 
 #[test]
