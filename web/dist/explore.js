@@ -4652,7 +4652,7 @@ function ya({ number: e, name: t }, n) {
 }
 function ba({ probability: e, partners: t }) {
 	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
-	return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
 function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
 	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {
@@ -4737,7 +4737,10 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 										children: [y(100 * o.rows / n, 2), " %"]
 									}),
 									o.about && /* @__PURE__ */ a("small", { children: o.about }),
-									p && /* @__PURE__ */ a("small", { children: p })
+									p && /* @__PURE__ */ a("small", {
+										title: "The mean probability of its rows; the clusters with which it would merge first",
+										children: p
+									})
 								]
 							}),
 							s && o.number >= 0 && /* @__PURE__ */ a("button", {

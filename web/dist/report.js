@@ -4047,7 +4047,7 @@
 	}
 	function Pi({ probability: e, partners: t }) {
 		let n = t?.split("+") ?? [], r = n.length > wi ? `${n.slice(0, wi).join("+")} and ${Y(n.length - wi)} more` : t;
-		return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
 	function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
 		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Si), h = (e) => {
@@ -4132,7 +4132,10 @@
 											children: [X(100 * l.rows / n, 2), " %"]
 										}),
 										l.about && /* @__PURE__ */ Z("small", { children: l.about }),
-										p && /* @__PURE__ */ Z("small", { children: p })
+										p && /* @__PURE__ */ Z("small", {
+											title: "The mean probability of its rows; the clusters with which it would merge first",
+											children: p
+										})
 									]
 								}),
 								a && l.number >= 0 && /* @__PURE__ */ Z("button", {
