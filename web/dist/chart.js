@@ -113,8 +113,11 @@ function y(e, t, n) {
 		2,
 		5,
 		10
-	].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
-	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
+	].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [], s = Math.ceil(e / a);
+	for (let e = 0; e <= n + 1; e++) {
+		let n = (s + e) * a;
+		n <= t + a * 1e-9 && n !== o.at(-1) && o.push(n);
+	}
 	return o;
 }
 function b(e, t, n) {

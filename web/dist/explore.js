@@ -3091,7 +3091,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	z === B && ([z, B] = [z - .5, B + .5]);
 	let V = (e) => {
 		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t);
+		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t || 1);
 	}, H = Math.max(2, Math.floor((L - R) / 64)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,

@@ -1290,8 +1290,11 @@
 			2,
 			5,
 			10
-		].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
-		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
+		].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [], s = Math.ceil(e / a);
+		for (let e = 0; e <= n + 1; e++) {
+			let n = (s + e) * a;
+			n <= t + a * 1e-9 && n !== o.at(-1) && o.push(n);
+		}
 		return o;
 	}
 	function an(e, t, n) {
@@ -2486,7 +2489,7 @@
 		j === M && ([j, M] = [j - .5, M + .5]);
 		let N = (e) => {
 			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
-			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t);
+			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t || 1);
 		}, P = Math.max(2, Math.floor((ee - O) / 64)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,

@@ -38,8 +38,11 @@ export function ticks(low: number, high: number, most: number): number[] {
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
   const found: number[] = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step) {
-    found.push(Math.abs(value) < step * 1e-9 ? 0 : value);
+  // Counted, since a step to the next number may be less than the two nearest numbers are apart.
+  const first = Math.ceil(low / step);
+  for (let at = 0; at <= most + 1; at++) {
+    const value = (first + at) * step;
+    if (value <= high + step * 1e-9 && value !== found.at(-1)) found.push(value);
   }
   return found;
 }
