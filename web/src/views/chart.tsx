@@ -34,7 +34,9 @@ const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 /// About `most` round numbers between two others.
 export function ticks(low: number, high: number, most: number): number[] {
   if (!(high > low)) return [low];
-  const rough = (high - low) / Math.max(1, most);
+  const parts = Math.max(1, most);
+  // The difference of the largest numbers is no number.
+  const rough = Number.isFinite(high - low) ? (high - low) / parts : high / parts - low / parts;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
   const found: number[] = [];
