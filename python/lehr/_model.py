@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import numbers
+import re
 from collections.abc import Mapping
 from os import PathLike
 from typing import Any, ClassVar, TypeVar
@@ -28,6 +29,8 @@ Self = TypeVar("Self", bound="SavedMixin")
 
 #: Parameters of the constructor that say how a run is watched, not what it is: they are not saved.
 _UNSAVED = frozenset({"callback", "checkpoint", "n_jobs", "verbose"})
+#: Remarks on the data: the fit itself is complete.
+_OF_DATA = re.compile("corrected rounding errors|rounded to 53 bits|have no value|^no row has both|raw stress is|beyond the largest number")
 #: What a file says.
 _FIELDS = frozenset({"method", "version", "parameters", "fitted"})
 
@@ -71,11 +74,13 @@ def symmetric(matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def tell(found: Mapping[str, Any]) -> None:
-    """Passes the warnings of a run on to its user; of several processes only one does."""
+    """Passes the warnings of a run on to its user; of several processes only one does. People turn ``ConvergenceWarning`` into an error, so remarks on the data
+    have another class.
+    """
     if not found["is_lead"]:
         return
     for text in found["warnings"]:
-        _checks.warn(text, ConvergenceWarning)
+        _checks.warn(text, UserWarning if _OF_DATA.search(text) else ConvergenceWarning)
     if found["checkpoint_failure"] is not None:
         _checks.warn(f"no checkpoint could be kept: {found['checkpoint_failure']}", UserWarning)
 

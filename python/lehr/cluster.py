@@ -416,14 +416,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     n_clusters_ : int
         The number of clusters.
     probabilities_ : ndarray of shape (n_samples,)
-        The membership of each item in its cluster at ``temperature_``, the last before hard assignment. Don't use it as confidence, because it is mostly near 1
-        there.
-    cost_ : float
-        Half the sum over clusters of their weight times the mean dissimilarity within them.
-    medoid_indices_ : ndarray of shape (n_clusters,)
-        The item of each cluster with the least mean dissimilarity to the cluster.
-    representatives_ : ndarray of shape (n_clusters, 3)
-        Items that represent a cluster's inner, middle and outer parts.
+        How surely each item belongs to its cluster, 0 to 1, compared with the neighbouring clusters.
     clusters_ : structured ndarray of shape (n_clusters,)
         ``n_samples``, ``weight``, ``medoid``, ``medoid_mean``, ``mean_within``, ``mean_nearest``.
     free_energy_, temperature_, critical_temperature_, history_, splits_, n_iter_

@@ -32,8 +32,8 @@ _ALGORITHMS = {"bounded": "bounded", "plain": "plain", "elkan": "bounded", "lloy
 #: Starts where they are drawn and nobody says how many.
 _STARTS = 10
 #: What the native half says where a start was ended by ``max_iter``, and where centres were lost: told here in words of this interface.
-_UNFINISHED = re.compile(r"^(\d+) of \d+ starts had not come to their fixed point")
-_LOST = re.compile(r"^\d+ clusters were asked for, but only")
+_UNFINISHED = re.compile(r"^(\d+) of \d+ initialisations had not converged")
+_LOST = re.compile(r"^you requested \d+ clusters, but only")
 
 
 @dataclass
@@ -340,7 +340,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
             )
         if unfinished:
             _checks.warn(
-                f"{unfinished} of {begun} starts had not come to their fixed point after {iterations} iterations: raise max_iter or tol.",
+                f"{unfinished} of {begun} initialisations had not converged after {iterations} iterations: raise max_iter or tol.",
                 ConvergenceWarning,
             )
         return self

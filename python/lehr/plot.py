@@ -300,7 +300,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     >>> import lehr
     >>> model = lehr.SMACOF().fit([[0.0, 1.0], [1.0, 1.0], [10.0, 2.0]])
     >>> lehr.plot.embedding(model, labels=["a", "a", "b"]).get_title()
-    'stress 0.0000'
+    'stress 0.0000 (stress-1 0.0000)'
     """
     check_is_fitted(model)
     ax = axes_or_new(ax)
@@ -310,7 +310,9 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
     _coloured(ax, places, labels, shown)
     # Distances are what the map says: both axes have one scale.
     ax.set_aspect("equal", adjustable="datalim")
-    ax.set(title=f"stress {model.stress_:.4f}")
+    stress = f"stress-1 {model.stress_1_:.4f}"
+    # Where stress_ is stress-1, it is named once.
+    ax.set(title=stress if model.stress_ == model.stress_1_ and model.stress_ > 0 else f"stress {model.stress_:.4f} ({stress})")
     return ax
 
 
@@ -377,7 +379,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     >>> import lehr
     >>> model = lehr.DAClustering(n_clusters=3).fit([[0.0], [1.0], [10.0], [11.0], [30.0], [31.0]])
     >>> lehr.plot.annealing_tree(model).get_title()
-    '3 clusters, 2 divisions'
+    '3 clusters'
     """
     check_is_fitted(model)
     ax = axes_or_new(ax)
@@ -414,9 +416,11 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
         ax.axvline(merged_at, color="lightgrey", linewidth=1, zorder=0)
         ax.annotate("merged", (merged_at, 0), xycoords=("data", "axes fraction"), ha="right", va="bottom", fontsize=8)
     # Time runs from hot to cold.
-    title = f"{kept} clusters, {len(model.splits_)} divisions"
+    title = f"{kept} clusters" if kept != 1 else "1 cluster"
     if merged_at is not None:
-        title += f"; {len(divisions) + 1} branches until some merged"
+        title += "; the tree ends where some merged"
+    elif max(counts) > kept:
+        title += "; dotted: merged again"
     ax.set(xscale="log", xlabel="temperature", yticks=[], title=title)
     ax.xaxis.set_inverted(True)
     return ax

@@ -50,7 +50,7 @@ def test_the_same_seed_is_the_same_result_and_another_is_not(wine):
 
 def test_few_sweeps_are_told(wine):
     for iterations in (1, 2, 4):
-        with pytest.warns(ConvergenceWarning, match=f"10 of 10 starts had not come to their fixed point after {iterations} iterations"):
+        with pytest.warns(ConvergenceWarning, match=f"10 of 10 initialisations had not converged after {iterations} iterations"):
             lehr.KMeans(8, max_iter=iterations, tol=0).fit(wine)
 
 

@@ -133,7 +133,7 @@ def test_a_checkpoint_of_another_method_is_refused(wine, tmp_path):
     path = tmp_path / "run"
     with pytest.raises(lehr.Stopped):
         lehr.PairwiseClustering(3, callback=lambda _: False, checkpoint=path).fit(wine)
-    with pytest.raises(ValueError, match="Delete the file to start anew"):
+    with pytest.raises(ValueError, match="Delete the file to start again"):
         lehr.KMedoids(3, checkpoint=path).fit(wine)
 
 

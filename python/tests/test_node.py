@@ -111,7 +111,7 @@ def test_a_subscription_is_taken_up_again_after_a_break(monkeypatch):
 
 
 def test_faults_say_what_is_wrong(node):
-    with pytest.raises(lehr.Fault, match=r"nothing stands at /nowhere \(unknown_service\)") as told:
+    with pytest.raises(lehr.Fault, match=r"there is no service at /nowhere \(unknown_service\)") as told:
         node.get("/nowhere")
     assert told.value.status == 404 and "/clustering" in told.value.details["services"]
     with pytest.raises(lehr.Fault, match=r"line 3, column 2 .*expected a finite number, found \"four\""):

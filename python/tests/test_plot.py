@@ -140,11 +140,13 @@ def test_items_are_shown_by_cluster(wine, two_pairs):
 def test_the_tree_has_a_branch_for_each_cluster_and_a_fork_for_each_division(clusters, wine):
     for model in (lehr.DAClustering(clusters).fit(wine), lehr.PairwiseClustering(clusters).fit(wine)):
         ax = model.plot_tree()
-        assert ax.xaxis.get_inverted() and f"{len(model.splits_)} divisions" in ax.get_title()
+        title = ax.get_title()
+        assert ax.xaxis.get_inverted() and title.startswith("1 cluster" if clusters == 1 else f"{clusters} clusters")
         branches = [line for line in ax.lines if line.get_color() == "black"]
         forks = [line for line in ax.lines if line.get_color() == "tab:red"]
         divisions, merged_at = lehr.plot._divisions(model)
         assert (len(branches), len(forks)) == (2 * len(divisions) + 1, len(divisions))
+        assert ("dotted" in title) == (merged_at is None and any(fork.get_linestyle() == ":" for fork in forks))
         np.testing.assert_allclose([fork.get_xdata()[0] for fork in forks], [split["temperature"] for split in divisions])
         # Each branch but the first begins at a fork, at one of its two ends, and no two are drawn on one another.
         ends = {(line.get_xdata()[0], height) for line in forks for height in line.get_ydata()}
@@ -170,8 +172,7 @@ def test_a_tree_ends_where_clusters_were_merged():
 
     ax = lehr.plot.annealing_tree(Merged())
     assert [text.get_text() for text in ax.texts] == ["merged"]
-    # The title says what is drawn: three branches, two of them at the end one.
-    assert ax.get_title() == "3 clusters, 3 divisions; 3 branches until some merged"
+    assert ax.get_title() == "3 clusters; the tree ends where some merged"
     branches = [line for line in ax.lines if line.get_color() == "black"]
     assert len(branches) == 5 and min(min(branch.get_xdata()) for branch in branches) == 3.0
 

@@ -639,7 +639,7 @@ def test_what_cannot_be_served_is_refused():
         ({"/a": 1}, TypeError, "Expected a Service at /a"),
         (dict.fromkeys(["/a", "/b"], Empty()), ValueError, "two of them have one object"),
         ({"no path": Empty()}, lehr.Fault, "each after a '/'"),
-        ({"/directory": Empty()}, lehr.Fault, "a service stands at /directory"),
+        ({"/directory": Empty()}, lehr.Fault, "a service exists at /directory"),
     ]:
         with pytest.raises(error, match=match):
             lehr.serve(wrong, port=0)

@@ -67,18 +67,18 @@ pub enum Command {
     Method(DeclaredArguments),
     /// Place rows that a model has not seen
     ///
-    /// Reads the model.json that lehr cluster, lehr minibatch, lehr mixture or lehr gtm left and a table with the same columns; writes of which cluster or component each row is, or where on
-    /// the map, and how sure or likely that is.
+    /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the cluster, component or position of each row, and how sure or likely
+    /// that is.
     Predict(Box<PredictArguments>),
     /// Measure how unlike all pairs of items are: sequences, fingerprints, rows of numbers
     ///
-    /// Reads FASTA, FPS or a table, computes one half of the matrix on all cores, and writes it as an array that NumPy opens, with a header
-    /// beside it that says what its numbers mean.
+    /// Reads FASTA, FPS or a table, and compares each pair once, on all cores. Writes the matrix as an array that NumPy opens. The header beside
+    /// it describes its numbers.
     Distances(Box<DistancesArguments>),
-    /// Place new items in a map that stays as it is
+    /// Place new items in a map, which stays unchanged
     ///
-    /// Compares each with the items of a map of lehr embed and puts it where the nearest of them say. So any number of items is laid out by a sample of them: time and memory
-    /// grow with the number of items, not with its square.
+    /// Compares each item with those of a map of lehr embed, by the map's own metric and options. The nearest of them place it. The report shows the old and the new items. Time
+    /// and memory grow with the number of items, not with its square.
     Place(Box<PlaceArguments>),
     /// See what Lehr does with data that are built in
     ///
@@ -115,7 +115,7 @@ pub enum Command {
     Watch(WatchArguments),
     /// End a service
     Drop(DropArguments),
-    /// Bring a file into the data sets of a node, going on where an interrupted upload stopped
+    /// Upload a file to the data sets of a node; an interrupted upload continues where it stopped
     Upload(UploadArguments),
     /// Print a script with which a shell completes what you type
     ///

@@ -42,7 +42,7 @@ impl Beside {
         };
         let another = format!("name another file with {option}");
         if folder.takes(path) {
-            return refuse(&format!("the {name} would stand in the place of a result"), another);
+            return refuse(&format!("the {name} would replace a result"), another);
         }
         let same = |input: &Path| matches!((input.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b);
         if input.is_some_and(same) {

@@ -73,7 +73,7 @@ fn in_plain_words(message: String) -> String {
         ("No such file or directory", "no such file or folder"),
         ("Is a directory", "expected a file, found a folder"),
         ("Address already in use", "another program listens there already"),
-        ("Connection refused", "nobody listens there"),
+        ("Connection refused", "no program listens at that address"),
     ];
     let mut rest = message.as_str();
     let mut plain = String::new();
@@ -116,9 +116,7 @@ fn who_takes(found: Contents) -> Option<&'static str> {
             "lehr distances computes the dissimilarities of rows; lehr cluster takes rows as they are"
         }
         Contents::Sequences => "lehr distances compares sequences; lehr pairwise and lehr embed take what it writes",
-        Contents::Reads => {
-            "lehr distances takes sequences in FASTA: a line of > in place of that of @, and no qualities"
-        }
+        Contents::Reads => "lehr distances takes FASTA: convert the file, for example with seqtk seq -a",
         Contents::Fingerprints => "lehr cluster takes fingerprints, and lehr distances compares them",
         Contents::SvmLight | Contents::MatrixMarket => "lehr cluster takes sparse rows",
         Contents::Dissimilarities => "lehr pairwise and lehr embed take dissimilarities",
@@ -188,13 +186,13 @@ impl From<lehr_distances::Error> for Failure {
             Error::Parameter { .. } => Failure::new(Kind::Usage, as_typed(&[], &[message])),
             Error::Unsuited { .. } => Failure::new(Kind::BadData, message),
             Error::Overflow { element: "f32", .. } => Failure::new(Kind::BadData, message)
-                .with_hint("--element f64 holds larger ones; --standardize brings columns to one scale"),
+                .with_hint("--element f64 stores larger ones; --standardize brings columns to one scale"),
             Error::Overflow { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--standardize brings columns to one scale; or divide the numbers by a constant"),
             Error::OtherRun { .. } => Failure::new(Kind::BadData, message)
                 .with_hint("--resume needs the same input and the same options as the run that was stopped"),
             Error::CheckpointDamaged { .. } => {
-                Failure::new(Kind::BadData, message).with_hint("start anew with --out and --force, without --resume")
+                Failure::new(Kind::BadData, message).with_hint("start again with --out and --force, without --resume")
             }
             Error::TooLarge { .. } => Failure::new(Kind::Environment, message)
                 .with_hint("--collapse makes equal items one; --memory GIB allows more"),
@@ -232,9 +230,9 @@ impl From<lehr_mining::Error> for Failure {
                 "--resume needs the same input and the same --columns, --weights, --lonlat and --scale as the run that was stopped",
             ),
             Error::CheckpointVersion { .. } => Failure::new(Kind::BadData, message)
-                .with_hint("resume with the version of lehr that wrote it, or start anew with --force and without --resume"),
+                .with_hint("resume with the version of lehr that wrote it, or start again with --force and without --resume"),
             Error::CheckpointDamaged { .. } => {
-                Failure::new(Kind::BadData, message).with_hint("start anew with --force and without --resume")
+                Failure::new(Kind::BadData, message).with_hint("start again with --force and without --resume")
             }
             Error::File { .. } | Error::Memory { .. } | Error::Spill(_) => Failure::new(Kind::Environment, message),
             _ => Failure::new(Kind::NoResult, message),

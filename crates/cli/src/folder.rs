@@ -68,7 +68,7 @@ impl Results {
     fn names(self) -> &'static [&'static str] {
         match self {
             Results::Method(about) => about.files,
-            Results::Placing => &[POSITIONS, POSITIONS_ARRAY, SUMMARY],
+            Results::Placing => &[POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY],
             Results::Application => {
                 &[ARRAY, IDS, HEADER, LABELS, CLUSTERS, POSITIONS, POSITIONS_ARRAY, REPORT, SUMMARY]
             }
@@ -145,7 +145,7 @@ impl Folder {
         let refuse = |cause: &io::Error| {
             let reason = match cause.kind() {
                 io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists => {
-                    "a file stands where a folder would have to be".to_owned()
+                    "a file has the name that the folder needs".to_owned()
                 }
                 io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
                 io::ErrorKind::ReadOnlyFilesystem => "the disk is read-only".to_owned(),
@@ -208,7 +208,7 @@ impl Folder {
             return Err(Failure::new(
                 Kind::Environment,
                 format!(
-                    "{}: holds results of {}, of which {} would replace {}",
+                    "{}: has results of {}, and {} would replace {}",
                     self.path.display(),
                     other.command(),
                     self.results.command(),
@@ -221,7 +221,7 @@ impl Folder {
             return Err(Failure::new(
                 Kind::Environment,
                 format!(
-                    "{}: holds {}, which no {} of lehr vouches for",
+                    "{}: contains {}, and no {} that shows that Lehr wrote this",
                     self.path.display(),
                     present.join(", "),
                     self.results.voucher()
@@ -382,7 +382,7 @@ impl Staged<'_> {
                 let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
                 let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();
                 output::warning(&format!(
-                    "{}: {} of {} stayed, and are not of these dissimilarities: run it again, or remove them",
+                    "{}: {} of {} remain and belong to other dissimilarities: run it again, or remove them",
                     folder.path.display(),
                     left.join(", "),
                     older.command()

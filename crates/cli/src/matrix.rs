@@ -52,14 +52,14 @@ pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     let unknown: Vec<&str> = names.into_iter().filter(|name| !["item", "id", "weight"].contains(name)).collect();
     if !unknown.is_empty() {
         output::warning(&format!(
-            "{}: nothing reads the columns {}; a column weight gives the items weights",
+            "{}: Lehr does not use the columns {}; a column named weight gives the items weights",
             table.display(),
             unknown.join(", ")
         ));
     }
     let weights = rows.weights().map(<[f64]>::to_vec);
     if weights.is_some() && !quiet {
-        output::note(&format!("items are weighted by how many equal ones they stand for ({})", table.display()));
+        output::note(&format!("each item counts as many times as there were equal ones ({})", table.display()));
     }
     let ids = rows.ids().map_or_else(|| (0..items).map(|item| item.to_string()).collect(), <[String]>::to_vec);
     Ok(Matrix { dissimilarities, ids, weights, classes: Vec::new() })

@@ -36,7 +36,7 @@ pub fn of_bits_only(selection: &Selection, has_table: bool, frame: Frame, what: 
 pub fn of_sparse_only(selection: &Selection, has_table: bool, frame: Frame) -> Result<(), Failure> {
     if frame == Frame::Columns(Scale::Robust) {
         let message = "--scale robust: subtracts medians, and columns that are mostly 0 have no quartiles apart; not for sparse rows";
-        let hint = "--scale std divides each column by its standard deviation and subtracts nothing, which distances do not see";
+        let hint = "--scale std divides each column by its standard deviation and subtracts no mean, which distances do not depend on";
         return Err(Failure::new(Kind::Usage, message).with_hint(hint));
     }
     let frame = if frame == Frame::Columns(Scale::Std) { Frame::Columns(Scale::None) } else { frame };
@@ -67,7 +67,7 @@ fn not_of_tables(selection: &Selection, has_table: bool, frame: Frame, why: &str
 /// Returns [`Kind::Usage`] where several processes compute together.
 fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Result<Option<Spill>, Failure> {
     if spill.is_some() && job.is_some() {
-        let message = "--spill: for one process; each that mpiexec starts holds all rows in memory";
+        let message = "--spill works in one process: under mpiexec each process keeps all rows in memory";
         return Err(Failure::new(Kind::Usage, message).with_hint("--threads has one process use all cores"));
     }
     Ok(spill.map(Spill::new))

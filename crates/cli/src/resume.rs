@@ -104,7 +104,7 @@ impl Repeated {
             return Ok(());
         }
         Err(Failure::new(Kind::Usage, self.contradictions.join("\n")).with_hint(
-            "a run that is resumed keeps its parameters: leave these options out, or start anew without --resume",
+            "a run that is resumed keeps its parameters: leave these options out, or start again without --resume",
         ))
     }
 }

@@ -409,11 +409,7 @@ fn one_process_says_what_is_wrong_with_a_matrix_and_all_end() {
     };
     refused(&["pairwise", "nowhere.npy"], 4, "nowhere.npy");
     // Known only with the matrix: all processes find it.
-    refused(
-        &["pairwise", "d/dissimilarities.json", "-k", "121"],
-        3,
-        "121 clusters were asked for, but there are only 120",
-    );
+    refused(&["pairwise", "d/dissimilarities.json", "-k", "121"], 3, "you requested 121 clusters, but only 120");
     refused(&["embed", "d/dissimilarities.json", "--engine", "loop"], 2, "--engine loop runs in one process");
     refused(&["demo", "genes", "--items", "1"], 2, "--items: expected 2 to 9892");
 }

@@ -18,7 +18,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The name of the header's format; its number rises with every change of meaning.
 pub const FORMAT: &str = "lehr dissimilarities 1";
@@ -161,9 +161,11 @@ pub struct Header {
     pub missing: String,
     /// The number of the N (N - 1) / 2 pairs that have no value.
     pub missing_pairs: u64,
-    /// The largest value, 0 if there is none.
+    /// The largest value. If no pair has one, it is NaN, and `null` in the file.
+    #[serde(deserialize_with = "or_nan")]
     pub largest: f64,
-    /// The mean of the values, 0 if there are none.
+    /// The mean of the values. If no pair has one, it is NaN, and `null` in the file.
+    #[serde(deserialize_with = "or_nan")]
     pub mean: f64,
     /// The name of the dissimilarity that was measured.
     pub metric: String,
@@ -173,6 +175,11 @@ pub struct Header {
     pub source: String,
     /// The fingerprint of the data, in hexadecimal.
     pub fingerprint: String,
+}
+
+/// A number, or NaN for `null`, as JSON has it.
+fn or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// The place of the pair (i, j), `i < j < items`, in condensed form.
@@ -246,12 +253,12 @@ impl fmt::Display for Rounding {
         };
         add(
             self.unequal_pairs,
-            "pair with two values (their mean is used)",
-            "pairs with two values (their means are used)",
+            "pair whose two values differ (their mean is used)",
+            "pairs whose two values differ (their mean is used)",
         );
         add(self.negative_pairs, "pair below 0 (0 is used)", "pairs below 0 (0 is used)");
         add(self.on_diagonal, "value on the diagonal (0 is used)", "values on the diagonal (0 is used)");
-        write!(formatter, "removed what rounding explains, at most {:.2e}: {}", self.largest, parts.join(", "))
+        write!(formatter, "corrected rounding errors of at most {:.2e}: {}", self.largest, parts.join(", "))
     }
 }
 
@@ -585,7 +592,7 @@ mod tests {
         assert_eq!((rounding.unequal_pairs, rounding.negative_pairs, rounding.on_diagonal), (2, 1, 1));
         assert_eq!(
             rounding.to_string(),
-            "removed what rounding explains, at most 2.20e-16: 2 pairs with two values (their means are used), \
+            "corrected rounding errors of at most 2.20e-16: 2 pairs whose two values differ (their mean is used), \
              1 pair below 0 (0 is used), 1 value on the diagonal (0 is used)"
         );
         // Half of a matrix can only be below 0, and what is as it should be is not touched.

@@ -97,7 +97,7 @@ pub fn shared_ids(ids: &[String]) -> Option<String> {
         }
     };
     let list = shared.iter().take(LISTED).map(told).collect::<Vec<_>>().join(", ");
-    let (count, verb) = (shared.len(), if shared.len() == 1 { "id stands" } else { "ids stand" });
+    let (count, verb) = (shared.len(), if shared.len() == 1 { "id occurs" } else { "ids occur" });
     let more = if count > LISTED { ", …" } else { "" };
     Some(format!("{count} {verb} for several items, which results tell apart by their order alone: {list}{more}"))
 }

@@ -106,7 +106,7 @@ pub fn order_warning(points: &Points) -> Option<String> {
         return None;
     }
     Some(format!(
-        "{}: {longitude} is taken for longitude and {latitude} for latitude, by their order; names with \"lon\" and \"lat\" would say so",
+        "{}: Lehr reads {longitude} as longitude and {latitude} as latitude, because of their order; put \"lon\" and \"lat\" into the names to make this explicit",
         points.name()
     ))
 }

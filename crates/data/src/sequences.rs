@@ -185,7 +185,7 @@ impl Sequences {
                 let expected = format!("{length} letters and gaps, as in the first of these aligned sequences");
                 fault(expected, sequence.len().to_string());
             } else if has_gaps && sequence.iter().all(|letter| *letter == GAP) {
-                fault("a sequence".into(), "nothing but gaps".into());
+                fault("a sequence".into(), "only gaps".into());
             }
         }
         faults.or(sequences)

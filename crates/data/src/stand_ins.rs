@@ -63,7 +63,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
             [] => continue,
         };
         notes.push(format!(
-            "{number} in {where_} stands for a missing value: it lies farther from the others than these from each other; with --na, what that names is missing and nothing else"
+            "{number} in {where_} is read as a missing value: it is farther from the other values than they are from each other. With --na, only the values that you name are missing"
         ));
     }
     let mut frame = DataFrame::new(&name, columns)?.with_notes(notes);

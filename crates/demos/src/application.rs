@@ -424,8 +424,7 @@ mod tests {
     fn more_clusters_than_items_are_refused_before_anything_is_compared() {
         let error = Application::new(Subject::Genes, asked(Some(5), Some(6))).err().unwrap();
         assert!(
-            matches!(error, Error::Method(_))
-                && error.to_string().contains("6 clusters were asked for, but there are only 5"),
+            matches!(error, Error::Method(_)) && error.to_string().contains("you requested 6 clusters, but only 5"),
             "{error}"
         );
     }

@@ -131,7 +131,7 @@ impl Regions {
             return Err(usage("--position: expected two columns, longitude and latitude"));
         }
         if subgroup.is_some() && position.is_empty() {
-            return Err(usage("--subgroup: where a subgroup lives is told by --position LONGITUDE,LATITUDE"));
+            return Err(usage("--subgroup: also give the subgroup's position with --position LONGITUDE,LATITUDE"));
         }
         // A column may have several roles; the reader gives each once.
         let mut wanted: Vec<String> = Vec::new();
@@ -431,7 +431,7 @@ mod tests {
             (&[("people", "people")][..], "name them with --attributes"),
             (&[("shares", "young")], "--shares: counts are shares of the people"),
             (&[income, ("position", "lon")], "--position: expected two columns"),
-            (&[income, ("subgroup", "young")], "--subgroup: where a subgroup lives"),
+            (&[income, ("subgroup", "young")], "--subgroup: also give the subgroup's position"),
             (&[("attributes", "height")], "expected a column \"height\""),
             (&[income, ("people", "lon,lat")], "expected a column \"lon,lat\""),
         ] {

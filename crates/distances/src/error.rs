@@ -44,7 +44,7 @@ pub enum Error {
     },
     /// A dissimilarity is larger than its element holds: take a larger element, or smaller numbers.
     #[error(
-        "items {first} and {second}, counted from 0, are further apart than {element} holds{}",
+        "items {first} and {second}, counted from 0, are further apart than {element} can store{}",
         if *pairs > 1 { format!("; so are {} other pairs", pairs - 1) } else { String::new() }
     )]
     Overflow {

@@ -178,7 +178,7 @@ pub fn export(keep: &Path, backup: &Path) -> Result<Counted, Error> {
 /// export(&at("keep"), &at("backup"))?;
 /// import(&at("backup"), &at("again"))?;
 /// assert_eq!(std::fs::read_to_string(at("again").join("other")).unwrap(), "kept");
-/// assert!(import(&at("backup"), &at("keep")).unwrap_err().to_string().ends_with("expected a folder that is not there yet or is empty"));
+/// assert!(import(&at("backup"), &at("keep")).unwrap_err().to_string().ends_with("expected a new or empty folder"));
 /// # Ok::<(), lehr_jobs::backup::Error>(())
 /// ```
 pub fn import(backup: &Path, keep: &Path) -> Result<Counted, Error> {
@@ -336,7 +336,7 @@ fn appear(folder: &Path, fill: impl FnOnce(&Path) -> Result<(), Error>) -> Resul
         Err(cause) => return Err(disk(cause)),
     };
     if !is_free {
-        let reason = format!("{}: expected a folder that is not there yet or is empty", folder.display());
+        let reason = format!("{}: expected a new or empty folder", folder.display());
         return Err(Error::Refused(reason));
     }
     let parent = folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

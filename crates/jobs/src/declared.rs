@@ -345,7 +345,7 @@ impl Declared {
     ) -> Result<Outputs, Failure> {
         let checkpoint = job.saved()?;
         if checkpoint.as_ref().is_some_and(|content| self.method.recorded(content).is_none()) {
-            let reason = format!("the checkpoint of {} is not one of this version; run it anew", job.id());
+            let reason = format!("the checkpoint of {} is not one of this version; run it again", job.id());
             return Err(Failure::Internal(reason));
         }
         let execution = job.execution();

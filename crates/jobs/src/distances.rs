@@ -164,7 +164,7 @@ fn read(table: &Table, name: &str, options: &Options) -> Result<Items, Failure> 
                 options.alphabet.map_or_else(|| Alphabet::likely(texts.iter().map(String::as_bytes)), Into::into);
             let sequences = Sequences::new(&texts, alphabet).map_err(|error| named(name, error.into()))?;
             if sequences.has_gaps() && !options.compares_places() {
-                let reason = "expected sequences without gaps, which are aligned here, found gaps; \"alignment\": \"given\" compares them as they stand";
+                let reason = "expected sequences without gaps, which are aligned here, found gaps; \"alignment\": \"given\" compares them as they are";
                 return Err(Failure::input(format!("{name}: {reason}")));
             }
             Ok(Items::Sequences(sequences))
@@ -271,7 +271,7 @@ fn failure(error: Error) -> Failure {
         Error::Stopped => Failure::Stopped,
         Error::Parameter { .. } | Error::Unsuited { .. } | Error::Overflow { .. } => Failure::Input(error.to_string()),
         Error::OtherRun { .. } => {
-            Failure::input("the items or options are not those that the job began with: order it anew")
+            Failure::input("the items or options are not those that the job began with: request it again")
         }
         Error::TooLarge { .. } | Error::File { .. } => Failure::Environment(error.to_string()),
         error => Failure::Internal(error.to_string()),
@@ -300,9 +300,10 @@ fn outputs(ids: &[String], collapsed: Option<&Duplicates>, items: usize, found: 
         .table("members", members.build()?)
         .figure("items", items as f64)
         .figure("pairs", pairs as f64)
-        .figure("missing_pairs", extent.missing as f64)
-        .figure("largest", extent.largest)
-        .figure("mean", extent.mean());
+        .figure("missing_pairs", extent.missing as f64);
+    if extent.present > 0 {
+        outputs = outputs.figure("largest", extent.largest).figure("mean", extent.mean());
+    }
     if extent.missing > 0 {
         outputs = outputs.warning(format!("{} of {pairs} pairs have no value", extent.missing));
     }

@@ -390,7 +390,7 @@ pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
             _ => is_damaged = true,
         }
     }
-    let damage = is_damaged.then(|| format!("the checkpoints of {id} were damaged: the job began anew"));
+    let damage = is_damaged.then(|| format!("the checkpoints of {id} were damaged: the job started again"));
     Ok(Found { bytes: None, damage })
 }
 
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!(job.warnings(), ["the last checkpoint of job was damaged: the job went on from the one before it"]);
         flip(&before(&path));
         assert_eq!(job.saved().unwrap(), None);
-        assert_eq!(job.warnings()[1], "the checkpoints of job were damaged: the job began anew");
+        assert_eq!(job.warnings()[1], "the checkpoints of job were damaged: the job started again");
         // Stopped between the two renames.
         job.save(b"third").unwrap();
         job.save(b"fourth").unwrap();

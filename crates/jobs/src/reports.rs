@@ -382,7 +382,7 @@ impl Concurrent<PageOf> for Reports {
             Fault::new(Code::UnknownEntry, format!("{name} has no page: the method of {} gives none", report.job))
         })?;
         let told = fetch(self.datasets()?, page).await?;
-        let lost = || Fault::new(Code::OperationFailed, format!("the data set {page:?} holds no page any more"));
+        let lost = || Fault::new(Code::OperationFailed, format!("the data set {page:?} has no page any more"));
         first(&told, REPORT).map(Page).ok_or_else(lost)
     }
 }

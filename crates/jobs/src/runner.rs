@@ -145,8 +145,7 @@ impl Runner {
                         std::fs::rename(path, aside.join(path.file_name().unwrap_or_default())).map_err(failed)?;
                     }
                     let (count, shown) = (unknown.len(), aside.display());
-                    starting
-                        .report(format!("{count} checkpoints of jobs that nobody knows any more are now in {shown}"));
+                    starting.report(format!("{count} checkpoints of unknown jobs were moved to {shown}"));
                 }
                 Beginning::New | Beginning::Restored => {}
             }

@@ -434,7 +434,7 @@ impl MethodService {
 
 /// Somebody has put something else in the place of a result.
 fn lost(dataset: &str, what: &str) -> Fault {
-    Fault::new(Code::OperationFailed, format!("the data set {dataset:?} holds no {what} any more"))
+    Fault::new(Code::OperationFailed, format!("the data set {dataset:?} has no {what} any more"))
 }
 
 impl Concurrent<Predict> for MethodService {

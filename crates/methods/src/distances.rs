@@ -4,9 +4,11 @@
 //! [`Options`]. [`Items::compared`] is the one place that turns options into a measure of `lehr-distances`.
 
 mod items;
+mod stated;
 mod words;
 
-pub use items::{COLUMN_NAMES, ItemKind, Items, STANDARDISED};
+pub use items::{ALPHABET, COLUMN_NAMES, ItemKind, Items, STANDARDISED};
+pub use stated::Differs;
 pub use words::{Alignment, Ambiguous, Element, Letters, Metric};
 
 use schemars::{JsonSchema, Schema};
@@ -77,10 +79,10 @@ pub struct Options {
         extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-value" = "COST", "x-default" = "4, or 1 for proteins")
     )]
     pub gap_extend: Option<i32>,
-    /// Give no value to pairs whose local alignment covers less than this share of the shorter sequence
+    /// Leave out pairs whose local alignment covers less than this share of the shorter sequence
     #[schemars(range(min = 0.0, max = 1.0), extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-value" = "SHARE", "x-default" = "0.7"))]
     pub overlap: Option<f64>,
-    /// Treat places of aligned nucleotides so where a letter stands for several, such as N
+    /// Treat positions of aligned nucleotides in this way if a letter means several, such as N
     #[schemars(extend("x-advanced" = true, "x-heading" = SEQUENCES, "x-default" = "skip"))]
     pub ambiguous: Option<Ambiguous>,
     /// Use these columns; by name, of a file also by 0-based index
@@ -106,7 +108,7 @@ pub struct Options {
         "x-formerly" = { "bits": { "16": "u16", "32": "f32", "64": "f64" } }
     ))]
     pub element: Element,
-    /// Merge equal items; the number of them becomes the weight, and the column members lists them
+    /// Merge equal items; the number of them becomes the weight, and members.csv lists them
     #[schemars(extend("x-advanced" = true, "x-heading" = MATRIX))]
     pub collapse: bool,
 }
@@ -129,14 +131,20 @@ pub fn options() -> Vec<OptionOf> {
     options::of::<Options>()
 }
 
-/// The options that say how items are compared, without those for the output of the matrix.
+/// The options that say how items are compared with those of a map, without those for the output of the matrix. Their
+/// defaults are the map's: [`Options::completed`].
 ///
 /// # Example
 /// ```
 /// assert!(lehr_methods::distances::of_comparison().iter().all(|option| option.name != "element"));
 /// ```
 pub fn of_comparison() -> Vec<OptionOf> {
-    options().into_iter().filter(|option| option.heading.as_deref() != Some(MATRIX)).collect()
+    let mut compared = options();
+    compared.retain(|option| option.heading.as_deref() != Some(MATRIX));
+    for option in compared.iter_mut().filter(|option| option.default_text.is_some()) {
+        option.default_text = Some("as for the map".to_owned());
+    }
+    compared
 }
 
 impl Options {

@@ -191,13 +191,14 @@ Next: lehr place places new items in the map.",
     }
 
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Matrix { dissimilarities, weights, .. } = task.data.matrix();
+        let Matrix { dissimilarities, weights, ids, .. } = task.data.matrix();
         let input = Input { weights: weights.as_deref(), ..Input::new(dissimilarities) };
-        let (parameters, map) = task.carry_out(
+        let fitted = task.carry_out(
             options.parameters(),
             |parameters, execution, observer| smacof::embed(&input, parameters, execution, observer),
             |checkpoint, execution, observer| smacof::resume(&input, checkpoint, execution, observer),
-        )?;
+        );
+        let (parameters, map) = fitted.map_err(|error| error.with_ids(ids))?;
         Ok(Box::new(Fitted { parameters, map, shepard: OnceLock::new() }))
     }
 }

@@ -212,7 +212,7 @@ impl Fit for Fitted {
         let outcome = Outcome {
             is_approximation: true,
             clusters: model.clusters.len(),
-            objective_of: "batches as they passed: each row from its centre as that stood before the row's batch",
+            objective_of: "batches as they arrived: each row from its centre as it was before the row's batch",
             objective: model.objective,
             root_mean_square_distance: model.objective.sqrt(),
             objective_of_last_batch: model.last_objective,
@@ -255,7 +255,7 @@ impl Fit for Fitted {
         });
         let table = ClusterTable { columns: data.stream().columns(), rows: rows.collect(), unit: "" };
         format!(
-            "{}\nan approximation: distances are those of {} as they passed, each row from its centre as that stood then; of the last batch {}\n\n{}",
+            "{}\nan approximation: distances are those of {} as they arrived, each row from its centre at that time; of the last batch {}\n\n{}",
             clusters::headline(model.rows, model.clusters.len() as u64, model.objective.sqrt(), ""),
             batches(model.batches),
             quantity(model.last_objective.sqrt(), ""),

@@ -119,9 +119,9 @@ Dissimilarities are used as they are. Squared Euclidean distances give the clust
     }
 
     fn run(task: Task<'_>, options: &Options) -> Result<Box<dyn Fit>, Error> {
-        let Matrix { dissimilarities, weights, .. } = task.data.matrix();
+        let Matrix { dissimilarities, weights, ids, .. } = task.data.matrix();
         let weights = weights.as_deref();
-        let (parameters, model) = task.carry_out(
+        let fitted = task.carry_out(
             options.parameters(),
             |parameters, execution, observer| {
                 pairwise::cluster(dissimilarities, weights, parameters, execution, observer)
@@ -129,7 +129,8 @@ Dissimilarities are used as they are. Squared Euclidean distances give the clust
             |checkpoint, execution, observer| {
                 pairwise::resume(dissimilarities, weights, checkpoint, execution, observer)
             },
-        )?;
+        );
+        let (parameters, model) = fitted.map_err(|error| error.with_ids(ids))?;
         Ok(Box::new(Fitted { parameters, model }))
     }
 }

@@ -169,7 +169,7 @@ impl Predicted {
     /// The same as for [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
         if matches!(model.model, Learnt::Clusters(_)) {
-            let expected = "rows without missing cells, of which alone clusters say something".into();
+            let expected = "rows without missing cells, the only ones that clusters can label".into();
             return Err(Refusal::Unsuited { expected, found: "a table that may have some".into() });
         }
         Self::has_columns(model, rows.dimension())?;

@@ -145,11 +145,11 @@ impl Decided {
             let weights = weights.get_or_insert_with(|| vec![1.0; frame.rows()]);
             without_values.iter().for_each(|row| weights[*row] = 0.0);
             let (rows, have, its) = match without_values.len() {
-                1 => ("1 row".to_owned(), "has", "its label means"),
-                several => (counted(several as u64, "row"), "have", "their labels mean"),
+                1 => ("1 row".to_owned(), "has", "its label has"),
+                several => (counted(several as u64, "row"), "have", "their labels have"),
             };
             notes.push(format!(
-                "{rows} {have} no value in any column used, and the weight 0; {its} nothing: {}",
+                "{rows} {have} no value in any column used, and the weight 0; {its} no meaning: {}",
                 list(&without_values)
             ));
         }

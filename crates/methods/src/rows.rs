@@ -322,7 +322,7 @@ impl Rows {
         match &self.table {
             Table::Numbers(points) => points,
             Table::Bits(..) | Table::Sparse(..) => {
-                unreachable!("rows of bits and sparse rows are clustered, and nothing else is done with them")
+                unreachable!("rows of bits and sparse rows can only be clustered")
             }
         }
     }

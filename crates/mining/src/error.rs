@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// More clusters than rows were requested: ask for fewer.
     #[error(
-        "{clusters} clusters were asked for, but there are only {points} rows with a weight above 0: ask for {points} or fewer"
+        "you requested {clusters} clusters, but only {points} rows have a weight above 0: request {points} or fewer"
     )]
     TooManyClusters {
         /// The requested number of clusters.
@@ -45,22 +45,36 @@ pub enum Error {
     /// Pairs without a dissimilarity cut the items into separate parts. Cluster the parts one by one, or give values to
     /// pairs between them.
     #[error(
-        "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; take each part alone, or give values to pairs between them",
-        listed(sizes, *parts)
+        "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; outside the largest part: {}; leave these out, take each part alone, or give values to pairs between the parts",
+        listed(sizes, *parts),
+        items(first, ids, *outside)
     )]
     Disconnected {
         /// The number of parts.
         parts: usize,
         /// The items in each, the largest first; the first ten.
         sizes: Vec<usize>,
+        /// The number of items outside the largest part.
+        outside: usize,
+        /// The first ten of them, counted from 0.
+        first: Vec<usize>,
+        /// Their identifiers, if they are known: [`Error::with_ids`].
+        ids: Vec<String>,
     },
     /// Items that no pair says anything about: leave them out, or give them values.
-    #[error("{count} of the items have no dissimilarity to any item of weight above 0: {} (counted from 0); leave them out, or give values to their pairs", listed(first, *count))]
+    #[error(
+        "{} no dissimilarity to any other item: {}; leave {} out, or give values to the pairs (items of weight 0 do not count)",
+        if *count == 1 { "1 item has".to_owned() } else { format!("{count} items have") },
+        items(first, ids, *count),
+        if *count == 1 { "it" } else { "them" }
+    )]
     Unrelated {
         /// The number of them.
         count: usize,
         /// The first ten, counted from 0.
         first: Vec<usize>,
+        /// Their identifiers, if they are known: [`Error::with_ids`].
+        ids: Vec<String>,
     },
     /// Pairs without a dissimilarity, for a method that needs all of them: give them values, or use pairwise annealing.
     #[error(
@@ -186,6 +200,33 @@ pub enum Error {
     /// A rank failed; the message is its own.
     #[error(transparent)]
     Ranks(#[from] lehr_ranks::Error),
+}
+
+impl Error {
+    /// The same error; items that it names have their identifiers. `ids` has one for each item of the data.
+    ///
+    /// # Example
+    /// ```
+    /// use lehr_mining::Error;
+    /// let error = Error::Unrelated { count: 1, first: vec![1], ids: Vec::new() };
+    /// let message = error.with_ids(&["a".to_owned(), "rev".to_owned()]).to_string();
+    /// assert!(message.starts_with("1 item has no dissimilarity to any other item: rev; leave it out"));
+    /// ```
+    #[must_use]
+    pub fn with_ids(mut self, all: &[String]) -> Self {
+        if let Error::Unrelated { first, ids, .. } | Error::Disconnected { first, ids, .. } = &mut self {
+            // Where the identifiers are numbers, the message says how it counts.
+            if first.iter().any(|item| all[*item] != item.to_string()) {
+                *ids = first.iter().map(|item| all[*item].clone()).collect();
+            }
+        }
+        self
+    }
+}
+
+/// The first few of some items, by their identifiers if these are known, and whether there are more.
+fn items(numbers: &[usize], ids: &[String], all: usize) -> String {
+    if ids.is_empty() { listed(numbers, all) + " (counted from 0)" } else { named(ids, all) }
 }
 
 /// The first few of some names, and whether there are more.

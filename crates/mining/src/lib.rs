@@ -28,6 +28,7 @@
 
 pub mod agreement;
 pub mod anneal;
+mod borders;
 pub mod enrichment;
 mod error;
 mod gather;

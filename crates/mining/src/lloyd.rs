@@ -8,13 +8,11 @@
 //! | `sweeps.rs` | Lloyd's algorithm |
 //! | `sponge.rs`, `trimmed.rs` | the component for outliers; sweeps with it |
 //! | `label.rs`, `clusters.rs` | the cluster of each row; clusters in the units and order that users see |
-//! | `borders.rs` | the probability of a label, by the borders between neighbouring clusters |
 //! | `centroids.rs`, `listed.rs` | the clusters of other rows; the nearest centres of an array's |
 //!
 //! Annealing of vectors ends here, k-means is this alone, mini-batches and mixtures take parts of it. Only the noise
 //! component of an outlier radius depends on a temperature here.
 
-mod borders;
 mod centers;
 mod centroids;
 mod clusters;
@@ -26,7 +24,6 @@ mod side_by_side;
 mod sweeps;
 mod trimmed;
 
-pub use borders::Borders;
 pub(crate) use centers::{AWAY, Centers, Planes};
 pub use centroids::{Assignment, Centroids};
 pub use clusters::{Cluster, Outliers};

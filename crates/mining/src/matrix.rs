@@ -199,11 +199,25 @@ pub(crate) fn check_tied(
     }
     let alone: Vec<usize> = (0..items).filter(|&item| sizes[find(&mut root, item)] == 1).collect();
     if !alone.is_empty() && alone.len() < items {
-        return Err(Error::Unrelated { count: alone.len(), first: alone.into_iter().take(10).collect() });
+        return Err(unrelated(alone));
     }
+    // Of parts of one size, the largest is that of the first item.
+    let largest = sizes.iter().copied().max().unwrap_or_default();
+    let kept = sizes.iter().position(|size| *size == largest).unwrap_or_default();
+    let mut others: Vec<usize> = (0..items).filter(|&item| find(&mut root, item) != kept).collect();
+    let outside = others.len();
+    others.truncate(10);
     sizes.retain(|&size| size > 0);
     sizes.sort_unstable_by(|a, b| b.cmp(a));
-    Err(Error::Disconnected { parts, sizes: sizes.into_iter().take(10).collect() })
+    let sizes = sizes.into_iter().take(10).collect();
+    Err(Error::Disconnected { parts, sizes, outside, first: others, ids: Vec::new() })
+}
+
+/// The error that names items without a dissimilarity.
+pub(crate) fn unrelated(mut items: Vec<usize>) -> Error {
+    let count = items.len();
+    items.truncate(10);
+    Error::Unrelated { count, first: items, ids: Vec::new() }
 }
 
 /// Numbers row after row: unchanged, or copied to both sides of the diagonal.

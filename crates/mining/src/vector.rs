@@ -23,7 +23,8 @@ mod system;
 use lehr_ranks::Engine;
 use lehr_ranks::timing::Phases;
 
-pub use crate::lloyd::{Assignment, Borders, Centroids, Cluster, Listed, OUTLIER, Outliers};
+pub use crate::borders::Borders;
+pub use crate::lloyd::{Assignment, Centroids, Cluster, Listed, OUTLIER, Outliers};
 pub use crate::rows::{Cost, Input, Precision};
 pub use components::Mode;
 pub use equilibrium::{Equilibrium, Start, equilibrium};

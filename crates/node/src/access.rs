@@ -143,7 +143,7 @@ pub(crate) fn seen(edge: &Edge, caller: &str) -> Result<Vec<Endpoint>, Fault> {
         return Ok(endpoints);
     }
     Err(match caller {
-        ANONYMOUS => Fault::new(Code::Unauthenticated, "to see what is here takes a token"),
+        ANONYMOUS => Fault::new(Code::Unauthenticated, "a token is required to see what is here"),
         _ => Fault::new(Code::PermissionDenied, format!("{caller} may look up no service")),
     })
 }

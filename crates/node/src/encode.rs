@@ -100,7 +100,7 @@ pub(crate) fn sent_as(headers: &HeaderMap, operation: Option<&OperationDescripti
         Err(Fault::new(Code::MessageNotSupported, reason))
     };
     if headers.get(hyper::header::CONTENT_ENCODING).is_some_and(|coding| coding != "identity") {
-        return refuse("a body that is packed is not taken");
+        return refuse("packed bodies are not accepted");
     }
     let Some(value) = headers.get(hyper::header::CONTENT_TYPE) else { return Ok(Sent::Document(Format::Json)) };
     let text = value.to_str().unwrap_or("\u{fffd}");
@@ -139,7 +139,7 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     });
     format.ok_or_else(|| {
         let text = value.to_str().unwrap_or_default();
-        let reason = format!("no answer in {text:?}: there is application/json and application/msgpack");
+        let reason = format!("no answer in {text:?}: expected application/json or application/msgpack");
         Fault::new(Code::MessageNotSupported, reason)
     })
 }

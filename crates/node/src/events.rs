@@ -36,7 +36,7 @@ pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
         fields.insert(name.into_owned(), value);
     }
     let wishes: Subscribe = serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Fault::new(Code::InvalidValue, format!("the wishes of a subscription: {error}")))?;
+        .map_err(|error| Fault::new(Code::InvalidValue, format!("the options of a subscription: {error}")))?;
     wishes.check()?;
     Ok(wishes)
 }

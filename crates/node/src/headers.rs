@@ -18,7 +18,7 @@ pub(crate) const CONTRACT: &str = "lehr-contract";
 /// The incarnation of the service that is meant, or that has answered.
 pub(crate) const INCARNATION: &str = "lehr-incarnation";
 
-/// Makes sending it again harmless.
+/// A key that makes it safe to repeat the request.
 pub(crate) const KEY: &str = "idempotency-key";
 /// The largest number of bytes of such a key.
 pub(crate) const KEY_BYTES: usize = 255;

@@ -21,7 +21,7 @@ const COUNTERS: [Counter; 5] = [
     ("lehr_requests_total", "Requests whose handler has ended.", |counts| counts.handled),
     ("lehr_faults_total", "Requests that were answered with a fault.", |counts| counts.faults),
     ("lehr_panics_total", "Handlers that panicked.", |counts| counts.panics),
-    ("lehr_late_answers_total", "Answers that nobody waited for any more.", |counts| counts.late),
+    ("lehr_late_answers_total", "Answers whose client had stopped waiting.", |counts| counts.late),
     ("lehr_repeated_requests_total", "Requests answered from memory, by their key.", |counts| counts.repeated),
 ];
 
@@ -84,7 +84,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
         ("lehr_requests_in_flight", "Requests that are being answered.", Some(requests as u64)),
         ("lehr_subscriptions", "Subscriptions that are open.", Some(subscriptions as u64)),
         ("lehr_unsent_bytes", "Bytes of answers that clients have not taken.", Some(edge.unsent.bytes() as u64)),
-        ("process_resident_memory_bytes", "Memory that the process holds.", memory()),
+        ("process_resident_memory_bytes", "Memory of the process.", memory()),
     ];
     for (name, help, value) in gauges.into_iter().filter_map(|(name, help, value)| Some((name, help, value?))) {
         let _ = write!(page, "# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
@@ -104,7 +104,7 @@ pub(crate) fn text(edge: &Edge, endpoints: &[Endpoint]) -> String {
             let _ = writeln!(page, "{name}{{service=\"{}\"}} {}", info.path, value(&info.counts));
         }
     }
-    let _ = write!(page, "# HELP lehr_subscribers Who hears of changes.\n# TYPE lehr_subscribers gauge\n");
+    let _ = write!(page, "# HELP lehr_subscribers Subscribers to changes.\n# TYPE lehr_subscribers gauge\n");
     for info in &infos {
         let _ = writeln!(page, "lehr_subscribers{{service=\"{}\"}} {}", info.path, info.subscribers);
     }

@@ -33,7 +33,7 @@ pub(crate) fn document(infos: &[Info]) -> Value {
             "schemas": schemas,
             "responses": {
                 "Fault": {
-                    "description": "Why there is no answer, as a problem document (RFC 9457); its `code` says what can be done.",
+                    "description": "The error, as a problem document (RFC 9457); its `code` tells how to react.",
                     "content": { "application/problem+json": { "schema": problem } },
                 },
             },
@@ -86,11 +86,11 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
     let path = &info.path;
     let tag = &info.contract.name;
     let identifier = |action: &str| format!("{}.{action}", path.trim_start_matches('/').replace('/', "."));
-    let mut timeout = header(TIMEOUT, "How long the answer is of use, in milliseconds.", "integer");
+    let mut timeout = header(TIMEOUT, "The time limit of the answer, in milliseconds.", "integer");
     timeout["schema"]["minimum"] = Value::from(1);
     let mut whole = Map::new();
     let mut state = responses("The state; its version is in ETag.", &described.named(&info.contract.state, "State"));
-    state["304"] = json!({ "description": "It is still of the version that is known." });
+    state["304"] = json!({ "description": "It has not changed since the version that is known." });
     whole.insert(
         "get".to_owned(),
         json!({
@@ -115,7 +115,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             parameters.push(header("if-match", "Only if the state is of this version.", "string"));
         }
         if !operation.verb.is_idempotent() {
-            let mut key = header(KEY, "Makes sending it again harmless.", "string");
+            let mut key = header(KEY, "A key that makes it safe to repeat the request.", "string");
             key["schema"]["minLength"] = Value::from(1);
             key["schema"]["maxLength"] = Value::from(KEY_BYTES);
             parameters.push(key);

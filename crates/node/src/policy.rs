@@ -153,7 +153,7 @@ impl Policy {
                 faults.push(format!("caller {name:?}: a name in a certificate is of ASCII characters"));
             }
             if name == ANONYMOUS {
-                faults.push(format!("caller {name:?}: this is who has no token"));
+                faults.push(format!("caller {name:?}: this name means callers without a token"));
             }
             let others = || policy.callers.iter().filter(|(other, _)| *other != name).map(|(_, other)| other);
             let shown = caller.shown();
@@ -207,7 +207,7 @@ impl Policy {
     /// let text = r#"{ "callers": { "ada": { "token": "correct-horse-battery" } }, "rules": [{ "callers": ["anonymous"] }] }"#;
     /// let warnings = Policy::from_json(text).unwrap().warnings();
     /// assert_eq!(warnings[0], "caller \"ada\": no rule allows anything");
-    /// assert!(warnings[1].starts_with("rule 1: whoever reaches the node may do everything"));
+    /// assert!(warnings[1].starts_with("rule 1: anyone who reaches the node may do everything"));
     /// ```
     pub fn warnings(&self) -> Vec<String> {
         let allows = |rule: &&Rule| rule.effect == Effect::Allow;
@@ -219,7 +219,8 @@ impl Policy {
             let is_open = rule.verbs.is_empty() && rule.paths.is_empty() && rule.contracts.is_empty();
             if is_open && is_named(rule, &ANONYMOUS.to_owned()) {
                 let number = index + 1;
-                warnings.push(format!("rule {number}: whoever reaches the node may do everything that no rule denies"));
+                warnings
+                    .push(format!("rule {number}: anyone who reaches the node may do everything that no rule denies"));
             }
         }
         warnings
@@ -266,7 +267,7 @@ impl Policy {
             return Ok(());
         }
         if caller == ANONYMOUS {
-            return Err(Fault::new(Code::Unauthenticated, format!("to {verb} {path} takes a token")));
+            return Err(Fault::new(Code::Unauthenticated, format!("a token is required to {verb} {path}")));
         }
         Err(Fault::new(Code::PermissionDenied, format!("{caller} may not {verb} {path}")))
     }

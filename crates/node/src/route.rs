@@ -87,7 +87,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     if is_page(path) && !is_read {
         return match *method {
             Method::OPTIONS => Ok(Route::OptionsOfPage),
-            _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+            _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}"))),
         };
     }
     if is_read {
@@ -98,7 +98,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
             "/metrics" => return Ok(Route::Metrics),
             "/openapi.json" => return Ok(Route::OpenApi),
             EVENTS if method == Method::GET => return Ok(Route::EventsOfMany),
-            EVENTS => return Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+            EVENTS => return Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}"))),
             _ => {}
         }
     }
@@ -108,7 +108,7 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
     };
     let service = service.to_owned();
     if service.is_empty() || path.len() > 300 {
-        return Err(Fault::new(Code::UnknownService, "nothing stands at this path"));
+        return Err(Fault::new(Code::UnknownService, "there is no service at this path"));
     }
     match (action, method) {
         (None, _) if is_read => Ok(Route::Get(service)),
@@ -118,10 +118,12 @@ pub(crate) fn route(method: &Method, path: &str) -> Result<Route, Fault> {
         (Some("lookup"), _) if is_read => Ok(Route::Lookup(service)),
         (Some("events"), &Method::GET) => Ok(Route::Events(service)),
         // Its answer has no end, so nobody can say how it begins.
-        (Some("events"), _) => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+        (Some("events"), _) => {
+            Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}")))
+        }
         (Some(name), _) if is_read => Ok(Route::Operation(service, name.to_owned(), true)),
         (Some(name), &Method::POST) => Ok(Route::Operation(service, name.to_owned(), false)),
-        _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} means nothing for {path}"))),
+        _ => Err(Fault::new(Code::ActionNotSupported, format!("{method} is not supported at {path}"))),
     }
 }
 

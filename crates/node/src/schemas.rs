@@ -374,7 +374,7 @@ fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     others.insert(
         0,
         json!({ "type": "object", "properties": properties, "additionalProperties": false,
-            "minProperties": 1, "maxProperties": 1, "description": "One of these fields is there." }),
+            "minProperties": 1, "maxProperties": 1, "description": "One of these fields is present." }),
     );
     others
 }

@@ -67,7 +67,7 @@ pub(crate) async fn send(
     };
     if is_there && changes && known.is_some() {
         let reason = match known {
-            Some(Tags::Any) => "If-None-Match: * asks that nothing be there, and a service always has a state",
+            Some(Tags::Any) => "If-None-Match: * requires that there is no state, and a service always has one",
             _ => "If-None-Match goes with reading; a change takes If-Match with the tag that it starts from",
         };
         return Err(Fault::new(Code::PreconditionFailed, reason).into());

@@ -116,7 +116,7 @@ impl Answered {
 
     /// Adds a piece, and returns its offset.
     pub(crate) fn add(&mut self, piece: &[u8]) -> Result<u64, Fault> {
-        let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the form asked for");
+        let bad = || Fault::new(Code::OperationFailed, "the answer has no rows in the requested form");
         let piece: Value = Format::Json.decode(piece)?;
         let number = |name: &str| piece[name].as_u64().ok_or_else(bad);
         let text = piece[self.rows.name()].as_str().ok_or_else(bad)?;

@@ -131,7 +131,7 @@ pub(crate) fn counted(ledgers: [&Arc<Unsent>; 2], answering: Option<Answering>, 
         return Ok(Bytes::new());
     }
     let full = || {
-        let reason = "too much of earlier answers waits to be taken";
+        let reason = "too many bytes of earlier answers are unread";
         Fault::new(Code::Unavailable, reason).retry_after(std::time::Duration::from_secs(1))
     };
     let [first, second] = ledgers.map(|ledger| ledger.enter(body.as_ref()));

@@ -112,7 +112,7 @@ pub(crate) fn shown(edge: &Edge, request: &Request<()>) -> Option<Result<Respons
         path => path.strip_prefix(ROOT)?,
     };
     if !is_read {
-        let fault = Fault::new(Code::ActionNotSupported, format!("{} means nothing for {path}", request.method()));
+        let fault = Fault::new(Code::ActionNotSupported, format!("{} is not supported at {path}", request.method()));
         return Some(Err(Refused { allow: Some("GET, HEAD".to_owned()), ..Refused::from(fault) }));
     }
     let fault = || Fault::new(Code::UnknownService, format!("the viewer has no file {name:?}: open {ROOT}"));

@@ -64,7 +64,7 @@ impl WriteTimeout {
         self.takes = asked.is_ok();
         Poll::Ready(asked.map_err(|error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::Unsupported => {
-                io::Error::new(io::ErrorKind::TimedOut, "the other end does not take what it is sent")
+                io::Error::new(io::ErrorKind::TimedOut, "the client does not read the answer")
             }
             _ => error,
         }))

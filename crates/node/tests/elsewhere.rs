@@ -91,7 +91,7 @@ fn a_service_waits_for_its_partner_on_another_node_as_long_as_its_patience_lasts
         two.clock.wait_for_timers(2);
         two.clock.advance(patience);
         let fault = starting.await.unwrap_err();
-        assert_eq!(fault.reason(), "partner \"books\" (test/ledger) of /desk is not there");
+        assert_eq!(fault.reason(), "partner \"books\" (test/ledger) of /desk does not exist");
         assert!(fault.causes()[0].reason.starts_with("looked for http://"), "{fault}");
         assert!(fault.causes()[1].reason.contains("cannot be reached"), "{fault}");
         assert_eq!(two.near.host().phase("/desk"), None);

@@ -26,7 +26,7 @@ pyo3::create_exception!(
     lehr,
     RankError,
     PyRuntimeError,
-    "What a rank is told when it cannot go on because of another: that has ended or failed, or the program was stopped."
+    "Raised by a rank that cannot continue because another rank has ended or failed, or because the program was stopped."
 );
 
 pyo3::create_exception!(
@@ -145,10 +145,10 @@ pub(crate) fn mining(error: lehr_mining::Error) -> PyErr {
         }
         Error::Stopped => stopped(),
         Error::OtherData { .. } => value(format!(
-            "{message}. Fit the data that the checkpoint was written for, or delete the file to start anew."
+            "{message}. Fit the data that the checkpoint was written for, or delete the file to start again."
         )),
         Error::CheckpointVersion { .. } | Error::CheckpointDamaged { .. } => {
-            value(format!("{message}. Delete the file to start anew."))
+            value(format!("{message}. Delete the file to start again."))
         }
         Error::File { path, source } => file(&path, &source),
         Error::Memory { .. } => PyMemoryError::new_err(message),

@@ -233,7 +233,7 @@ fn saved<'a, C: Checkpoint>(path: Option<&'a Path>, wanted: &C::Parameters) -> P
 /// The error for a checkpoint of other parameters.
 fn other_parameters(path: &Path) -> PyErr {
     errors::value(format!(
-        "{}: the checkpoint was written with other parameters. Use those, or delete the file to start anew.",
+        "{}: the checkpoint was written with other parameters. Use those, or delete the file to start again.",
         path.display()
     ))
 }

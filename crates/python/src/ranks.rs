@@ -203,7 +203,7 @@ impl Rank {
         call: impl AsyncFnOnce(&mut Communicator) -> Result<T, lehr_ranks::Error> + Send,
     ) -> PyResult<T> {
         let Self { communicator, stop, .. } = self;
-        let ended = || errors::rank("the program of this rank has returned: there is nobody to reach any more");
+        let ended = || errors::rank("the program of this rank has returned: it cannot communicate any more");
         let communicator = communicator.as_mut().ok_or_else(ended)?;
         match py.detach(|| wait_for(call(communicator), stop)) {
             None => Err(errors::rank("the program was stopped")),

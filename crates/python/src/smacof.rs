@@ -127,7 +127,7 @@ pub(crate) fn interpolate<'py>(
     group.agree(py, "SMACOF.transform", || {
         [arrays::hash_numbers(&map).to_le_bytes(), arrays::hash_numbers(&to_map).to_le_bytes()].concat()
     })?;
-    let parameters = Interpolation { neighbours: neighbors, most_iterations: max_iter };
+    let parameters = Interpolation { neighbours: neighbors, most_iterations: max_iter, leaves_out: false };
     let execution = group.execution;
     let watched = watch::run(py, None, None, group.is_in_job, move |_| {
         let row = |item: usize, row: &mut [f64]| row.copy_from_slice(&to_map[item * width..][..width]);

@@ -109,7 +109,10 @@ impl fmt::Display for Error {
                 write!(formatter, "a message of rank {source} has {sent} bytes, but there is room for {room}")
             }
             Self::Decoding { source, message } => {
-                write!(formatter, "a message of rank {source} holds something else than was asked for: {message}")
+                write!(
+                    formatter,
+                    "a message of rank {source} holds something other than the receiver expected: {message}"
+                )
             }
             Self::Abandoned { collective } => {
                 write!(formatter, "an earlier {collective} was given up before it was complete")

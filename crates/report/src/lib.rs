@@ -23,6 +23,7 @@ mod mixture;
 pub mod packed;
 pub mod pairs;
 pub mod picture;
+pub mod placed;
 mod plain;
 mod principal_axes;
 pub mod scene;

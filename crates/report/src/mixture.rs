@@ -131,7 +131,7 @@ impl Page<'_> {
     fn tiles(&self) -> Markup {
         let (model, criteria, parameters) = (self.model, &self.model.criteria, self.parameters);
         let components = match parameters.components {
-            Some(_) => "as asked for".to_owned(),
+            Some(_) => "as given".to_owned(),
             None => format!("the least BIC of {}", model.candidates.len()),
         };
         let likelihood = significant(criteria.log_likelihood / self.space.table().total_weight(), 5);
@@ -151,7 +151,7 @@ impl Page<'_> {
     }
 
     fn table_note(&self) -> String {
-        let mut note = "By falling weight. Below each mean stands the standard deviation along the column".to_owned();
+        let mut note = "By falling weight. The standard deviation along the column is below each mean".to_owned();
         note.push_str(if self.space.is_scaled() {
             ", both in the columns' own units. summary.json has covariances, of scaled columns."
         } else {
@@ -201,7 +201,7 @@ impl Page<'_> {
 
     fn evidence_note(&self) -> &'static str {
         if self.parameters.components.is_some() {
-            "The number was asked for. BIC weighs the likelihood against the free numbers it took; to see it for other numbers, leave --components out."
+            "You gave the number. BIC weighs the likelihood against the number of free parameters; to see it for other numbers, omit --components."
         } else {
             "BIC weighs the likelihood against the free numbers it took: the less the better. ICL also counts how unsure rows are of their component, and prefers components that are apart."
         }

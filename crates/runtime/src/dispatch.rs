@@ -125,10 +125,10 @@ impl fmt::Display for StartError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooManyThreads { threads } => {
-                write!(formatter, "{threads} threads asked for; a dispatcher has at most {}", Builder::THREADS_MAX)
+                write!(formatter, "{threads} threads requested; a dispatcher has at most {}", Builder::THREADS_MAX)
             }
             Self::NoSuchCore { core, available } => {
-                write!(formatter, "core {core} asked for; this process may run on {available:?}")
+                write!(formatter, "core {core} requested; this process may run on {available:?}")
             }
             Self::Pinning { core } => write!(formatter, "the system would not bind a thread to core {core}"),
             Self::Thread(error) => write!(formatter, "the system would not start another thread: {error}"),

@@ -52,7 +52,7 @@ impl Format {
     /// See [`Format`].
     pub fn encode<T: Serialize + ?Sized>(self, document: &T) -> Result<Vec<u8>, Fault> {
         let failed = |error: &dyn std::fmt::Display| {
-            Fault::new(Code::OperationFailed, "the answer cannot be written in the form asked for")
+            Fault::new(Code::OperationFailed, "the answer cannot be written in the requested form")
                 .log(error.to_string())
         };
         match self {

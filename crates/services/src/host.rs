@@ -501,9 +501,9 @@ impl Host {
         let fault = match table.places.get(path).map(|place| &place.what) {
             Some(Occupant::Ready(local) | Occupant::Starting(Some(local))) => return Ok(local.clone()),
             Some(Occupant::Starting(None)) => Fault::new(Code::Unavailable, format!("{path} is starting")),
-            Some(Occupant::Restarting) => Fault::new(Code::Unavailable, format!("{path} is starting anew")),
+            Some(Occupant::Restarting) => Fault::new(Code::Unavailable, format!("{path} is restarting")),
             Some(Occupant::Failed(fault)) => Fault::new(Code::StartFailed, format!("{path} is down")).caused_by(fault),
-            None => Fault::new(Code::UnknownService, format!("nothing stands at {path}")),
+            None => Fault::new(Code::UnknownService, format!("there is no service at {path}")),
         };
         drop(table);
         let may_pass = fault.code() == Code::Unavailable;
@@ -553,7 +553,7 @@ impl Host {
         // What has failed makes place.
         if table.places.get(path).is_some_and(|place| !matches!(place.what, Occupant::Failed(_))) {
             drop(table);
-            return Err(Fault::new(Code::DuplicateEntry, format!("a service stands at {path}")).here());
+            return Err(Fault::new(Code::DuplicateEntry, format!("a service exists at {path}")).here());
         }
         table.incarnation += 1;
         let order = table.incarnation;

@@ -58,7 +58,7 @@ pub struct Message {
 pub struct Options {
     /// The time until the answer is of no more use.
     pub within: Option<Duration>,
-    /// Makes sending it again harmless.
+    /// A key that makes it safe to repeat the request.
     pub key: Option<String>,
     /// Do it only if the state is of this version.
     pub if_version: Option<u64>,

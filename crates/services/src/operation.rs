@@ -105,7 +105,7 @@ impl<D: Contract> Operation for Replace<D> {
 pub(crate) struct Envelope {
     /// The caller, as the edge has verified it.
     pub(crate) caller: Option<Box<str>>,
-    /// Makes sending it again harmless.
+    /// A key that makes it safe to repeat the request.
     pub(crate) key: Option<Box<str>>,
     /// Do it only if the state is of this version.
     pub(crate) if_version: Option<u64>,

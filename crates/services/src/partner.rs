@@ -174,7 +174,8 @@ pub(crate) async fn find_partners<S: Service>(
                 found.push((need, None));
             }
             Err(fault) => {
-                let reason = format!("partner {:?} ({}) of {} is not there", need.name, need.contract, placement.path);
+                let reason =
+                    format!("partner {:?} ({}) of {} does not exist", need.name, need.contract, placement.path);
                 return Err(Fault::new(Code::StartFailed, reason).caused_by(&fault));
             }
         }

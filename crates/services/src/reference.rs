@@ -382,7 +382,7 @@ impl<D: Contract> Reference<D> {
     /// For a partner, a missing service is away for a time.
     fn absent(&self, fault: Fault) -> Fault {
         if self.is_partner && matches!(fault.code(), Code::UnknownService | Code::ServiceStopping) {
-            return Fault::new(Code::Unavailable, "the partner is not there now").caused_by(&fault).here();
+            return Fault::new(Code::Unavailable, "the partner is not available now").caused_by(&fault).here();
         }
         fault
     }
@@ -682,7 +682,7 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
 
 /// The fault of a reference to a service that no longer exists.
 pub(crate) fn stale(path: &str) -> Fault {
-    let reason = format!("{path} has been started anew since the reference was made; look it up again");
+    let reason = format!("{path} has been restarted since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
 }
 

@@ -62,7 +62,7 @@ pub struct Counts {
     pub faults: u64,
     /// Handlers that panicked.
     pub panics: u64,
-    /// Answers that nobody waited for any more.
+    /// Answers whose client had stopped waiting.
     pub late: u64,
     /// Requests answered from memory, by their key.
     pub repeated: u64,

@@ -144,7 +144,7 @@ impl Starting {
     /// has another contract.
     pub fn partner<D: Contract>(&self, name: &str) -> Result<Reference<D>, Fault> {
         let found = self.find_partner(name)?;
-        found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} is not there", self.path)))
+        found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} does not exist", self.path)))
     }
 
     /// A partner that may be missing.
@@ -165,7 +165,7 @@ impl Starting {
             }
             Found::There(link) => {
                 let (expected, version) = (need.contract, need.version);
-                let reason = format!("{link:?} speaks {expected} {version}; {} {} is asked for", D::NAME, D::VERSION);
+                let reason = format!("{link:?} speaks {expected} {version}; {} {} is required", D::NAME, D::VERSION);
                 Err(Fault::new(Code::ContractMismatch, reason))
             }
         };

@@ -209,7 +209,7 @@ pub enum End {
 impl fmt::Display for End {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Completed => formatter.write_str("it has heard of as many changes as it wanted"),
+            Self::Completed => formatter.write_str("it received the number of changes that it requested"),
             Self::Expired => formatter.write_str("its time has passed"),
             Self::Replaced => formatter.write_str("another subscription of its name has taken its place"),
             Self::TooSlow { missed } => write!(formatter, "it was too slow, and has missed {missed} changes"),

@@ -224,7 +224,7 @@ fn disk(file: &Path, error: &io::Error) -> Fault {
 }
 
 fn unknown(name: &str) -> Fault {
-    Fault::new(Code::UnknownEntry, format!("no file {name:?} was asked for"))
+    Fault::new(Code::UnknownEntry, format!("no file {name:?} was requested"))
 }
 
 fn is_name(name: &str) -> bool {
@@ -555,7 +555,7 @@ impl Bringing {
                 self.transfer.mark = None;
                 return Err(Broken::Again(Fault::new(
                     Code::Unavailable,
-                    "the host has sent another part than was asked for",
+                    "the host has sent another part than Lehr requested",
                 )));
             }
             // Another version, or a host that knows no parts.

@@ -64,26 +64,26 @@ pub enum Dataset {
 pub enum DemoApplication {
     /// Compare, cluster and map Alu repeats of the human genome
     ///
-    /// A workflow over services: aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and lays them out in three dimensions, with the
-    /// files of lehr distances, lehr pairwise and lehr embed; the report has the map, the matrix, the time of each stage and how clusters and known families agree.
+    /// A workflow over services: aligns all pairs of sequences (local alignments, by identity), clusters them by pairwise annealing and maps them in three dimensions. Writes the
+    /// files of lehr distances, lehr pairwise and lehr embed. The report has the map, the matrix, the time of each stage, and how clusters and known families agree.
     #[command(after_help = GENES_HELP)]
     Genes(Box<ApplicationArguments>),
     /// Compare, cluster and map adults of a health survey
     ///
-    /// Standardises 113 features, one in five of which is missing, measures the Euclidean distances of all pairs over what both have, clusters by pairwise annealing and lays the
-    /// patients out in three dimensions; the report says what marks each cluster.
+    /// Standardises 113 features; one value in five is missing. Measures the Euclidean distances of all pairs over the features that both have. Clusters by pairwise annealing, and
+    /// maps the patients in three dimensions. The report lists what distinguishes each cluster.
     #[command(after_help = PATIENTS_HELP)]
     Patients(Box<ApplicationArguments>),
     /// Compare, cluster and map compounds, and find where the active ones are
     ///
-    /// A workflow over services: compares the fingerprints of compounds by Tanimoto, clusters them by pairwise annealing and lays them out in three dimensions; the report says of each
-    /// cluster how many of its compounds are active, how much more frequent they are in it than in all, and how likely that is by chance.
+    /// A workflow over services: compares the fingerprints of compounds by Tanimoto, clusters them by pairwise annealing and maps them in three dimensions. The report has, for each
+    /// cluster, how many of its compounds are active. It compares this with the share of active ones in all, and states the probability of such a share by chance.
     #[command(after_help = CHEMISTRY_HELP)]
     Chemistry(Box<CompoundsArguments>),
     /// Cluster regions by their people's attributes, by where a subgroup lives, and by both
     ///
-    /// Of a table with a row a region, or of the census tracts of three states: clusters of standardised attributes, clusters on the sphere weighted by the people of a subgroup, and
-    /// clusters of both together; maps, and a table of profiles for each view.
+    /// Takes a table with one region a row, or the census tracts of three states. Clusters regions by standardised attributes, by position on the sphere weighted by a subgroup, and
+    /// by both together. Draws maps, and writes a table of profiles for each view.
     Demography(Box<super::demography::DemographyArguments>),
 }
 

@@ -12,7 +12,7 @@ use super::execution::ExecutionArguments;
 #[derive(Debug, Args)]
 #[command(after_help = DEMOGRAPHY_HELP)]
 pub struct DemographyArguments {
-    /// Table with a row a region; .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states, made of the blocks that are built in]
+    /// Table with one region a row; .csv, .tsv, .txt (each may be gzipped), .npy or .parquet [default: census tracts of three states]
     #[arg(value_name = "TABLE")]
     pub table: Option<PathBuf>,
 

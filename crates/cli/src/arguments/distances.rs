@@ -16,7 +16,7 @@ use super::table::delimiter;
 #[derive(Debug, Args)]
 #[command(after_help = DISTANCES_HELP)]
 pub struct DistancesArguments {
-    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; or a matrix to convert: big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
+    /// Sequences (FASTA), fingerprints (FPS) or a table (.csv, .tsv, .txt, .npy), each also gzipped, or .parquet; also a matrix to convert. That is big-endian rows of 16 bits (.bin), or a dissimilarities.npy with its header beside it
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 

@@ -33,7 +33,7 @@ pub enum EngineArgument {
     Ranks,
     /// A parallel loop
     Loop,
-    /// Persistent receivers fed block numbers
+    /// Persistent receivers, which get block numbers through ports
     Ports,
     /// Ranks whose rounds are map, shuffle, reduce and gather
     MapReduce,

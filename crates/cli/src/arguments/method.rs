@@ -71,7 +71,7 @@ struct MatrixArguments {
 /// Known classes of the items.
 #[derive(Debug, Args)]
 struct ClassArguments {
-    /// Colour the map by classes from this table; such as the labels.csv of lehr pairwise, which has the item in the column id and its class in that of --by
+    /// Colour the map by the classes in this table; for example the labels.csv of lehr pairwise. It has the item in the column id, and its class in the column of --by
     ///
     /// Items without names are called 0, 1, …
     #[arg(long, value_name = "FILE")]
@@ -92,7 +92,7 @@ impl ClassArguments {
 fn matrix_help(words: MatrixWords) -> String {
     let missing = if words.may_miss_pairs { " NaN is a missing pair." } else { "" };
     format!(
-        "Dissimilarities of all pairs: the dissimilarities.json of lehr distances or the array beside it; or an NPY array of f4 or f8, square, or of the N (N - 1) / 2 \
+        "Dissimilarities of all pairs: the dissimilarities.json of lehr distances or the array beside it; or an NPY array of f4 or f8. It is square, or has the N (N - 1) / 2 \
          pairs above the diagonal, as SciPy's pdist gives it.{missing} The ids.csv beside the header has names and weights"
     )
 }
@@ -127,7 +127,7 @@ pub struct RowArguments {
 /// The options that only rows of bits and sparse rows have.
 #[derive(Debug, Default, Args)]
 pub struct PackedArguments {
-    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them: columns of 0 and 1 in a 64th of the memory
+    /// Take the .npy as rows of this many bits, as numpy.packbits(rows, axis=1) packs them; this takes a 64th of the memory
     #[arg(long, hide_short_help = true, value_name = "N", value_parser = at_least_one)]
     pub bits: Option<usize>,
 
@@ -135,13 +135,13 @@ pub struct PackedArguments {
     #[arg(long, hide_short_help = true, value_name = "0|1", value_parser = first_column)]
     pub first_column: Option<FirstColumn>,
 
-    /// Read the weights of fingerprints, packed bits and sparse rows from the column --weights of this table, matched by the column --id, or without it row by row
+    /// Read the weights of fingerprints, packed bits and sparse rows from the column --weights of this table; the column --id matches the rows. Without it, row n has weight n
     #[arg(long, hide_short_help = true, value_name = "TABLE", requires = "weights")]
     pub weights_from: Option<PathBuf>,
 }
 
 /// Help of the input of a method that takes rows of bits and sparse rows too.
-const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
+const ANY_ROWS: &str = "Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text or Matrix Market .mtx (each may be gzipped)";
 
 fn first_column(text: &str) -> Result<FirstColumn, String> {
     match text {

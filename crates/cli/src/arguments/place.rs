@@ -19,7 +19,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "FOLDER")]
     pub map: PathBuf,
 
-    /// Find the items of the map in this file; by their ids, and it may have others [default: ITEMS]
+    /// Find the items of the map in this file, by their ids; it may have others [default: ITEMS]
     #[arg(long, value_name = "FILE")]
     pub among: Option<PathBuf>,
 
@@ -27,7 +27,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 
-    /// The metric for the items, with the options of lehr distances for the map.
+    /// How items are compared; the map has the defaults.
     #[command(flatten)]
     pub comparison: ComparisonOptions,
 
@@ -39,7 +39,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "N", value_parser = thread_count)]
     pub threads: Option<usize>,
 
-    /// Write the results to this folder; positions.csv, positions.npy and summary.json. Results of an earlier run of the same command in it are replaced [default: lehr-place, or the folder of --resume]
+    /// Write the results to this folder; positions.csv, positions.npy, report.html and summary.json. Results of an earlier run of the same command in it are replaced [default: lehr-place, or the folder of --resume]
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,
 
@@ -65,7 +65,7 @@ Example:
   lehr distances sample.fasta --out sample
   lehr embed sample/dissimilarities.json --dimensions 3 --out sample-map
   lehr place all.fasta --map sample-map --among sample.fasta
-      map any number of sequences by a sample of them
+      map any number of sequences by a sample of them: all.fasta has the sample too
 
-  lehr place new.csv --map iris-map --among iris.csv --json | jq .result.median_error
-      how far the positions of new flowers are from their dissimilarities";
+  lehr place new.csv --map iris-map --among iris.csv
+      new flowers among old ones, compared as the map's were; open lehr-place/report.html";

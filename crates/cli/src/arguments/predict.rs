@@ -15,7 +15,7 @@ pub struct PredictArguments {
     #[arg(value_name = "MODEL")]
     pub model: PathBuf,
 
-    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits; or sparse rows: SVMlight's text, whose columns are numbered as those of the model, or .mtx
+    /// Table: .csv, .tsv, .txt (each may be gzipped), .xlsx, .xls, .ods, .jsonl, .json, .npy or .parquet; fingerprints: .fps (may be gzipped), or .npy with --bits. Sparse rows: SVMlight's text, whose columns are numbered as those of the model, or .mtx
     #[arg(value_name = "INPUT")]
     pub input: PathBuf,
 
@@ -31,11 +31,11 @@ pub struct PredictArguments {
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 
-    /// Allow missing values; empty cells, NA and the like, which no distance and no density counts. Of a map or a mixture
+    /// Allow missing values; empty cells, NA and the like, which distances and densities leave out. Only with a map or a mixture
     #[arg(long)]
     pub missing: bool,
 
-    /// Add the memberships of each row; a column for each cluster or component. Not of a map
+    /// Add the memberships of each row; one column for each cluster or component. Not with a map
     #[arg(long)]
     pub memberships: bool,
 

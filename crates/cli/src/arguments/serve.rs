@@ -84,11 +84,11 @@ pub struct ServeArguments {
         long,
         value_name = "ORIGIN",
         hide_short_help = true,
-        help = "Let web pages of this origin ask the node, such as https://lab.example.org; * stands for all (may be repeated)"
+        help = "Let web pages of this origin ask the node, such as https://lab.example.org; * means every origin (may be repeated)"
     )]
     pub allow_origin: Vec<String>,
 
-    /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy, or of all in a network such as 10.0.0.0/8 (may be repeated)
+    /// Take client addresses from the X-Forwarded-For (or else Forwarded) of this reverse proxy; also of a network such as 10.0.0.0/8 (may be repeated)
     #[arg(long, value_name = "ADDRESS", hide_short_help = true)]
     pub trust_proxy: Vec<Network>,
 
@@ -223,7 +223,7 @@ Example:
       a second node, which finds the services of the first
 
 SIGTERM and SIGINT end the services, then the node. SIGHUP reads the policy, the certificates and the
-token anew. SIGUSR1 does nothing.
+token again. SIGUSR1 does nothing.
 Exit codes: 0 done, 2 usage, 3 data, 4 environment.";
 
 fn placed(text: &str) -> Result<PlacedService, String> {

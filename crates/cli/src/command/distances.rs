@@ -22,7 +22,7 @@ use crate::output;
 use crate::plan::distances::{DistancesPlan, Holds};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume::{self, checkpoint_of};
-use lehr_methods::distances::Items;
+use lehr_methods::distances::{ALPHABET, Items};
 use lehr_methods::numbers::{counted, duration, significant};
 use lehr_methods::rows::reading_warnings;
 
@@ -96,7 +96,7 @@ fn measure<T: Precision>(
     let collapsed_from = collapsed.map(|collapsed| collapsed.ids.len());
     let parameters = items.parameters(&plan.options, metric);
     let facts = PairFacts::of(&half);
-    half.held(facts.largest)?;
+    half.held(facts.largest.max(0.0))?;
     let header = Header { parameters, ..described(plan, facts, metric, collapsed_from) };
     write(
         plan,
@@ -113,9 +113,9 @@ fn measure<T: Precision>(
 pub(super) struct PairFacts {
     /// The number of pairs that have none.
     pub missing: u64,
-    /// The largest, 0 if there is none.
+    /// The largest, NaN if there is none.
     pub largest: f64,
-    /// Their mean, 0 if there are none.
+    /// Their mean, NaN if there are none.
     pub mean: f64,
 }
 
@@ -124,7 +124,7 @@ impl PairFacts {
     pub fn of<T: Precision>(half: &Half<T>) -> Self {
         let mut extent = Extent::default();
         half.for_each(|value| extent.add(value));
-        Self { missing: extent.missing, largest: extent.largest, mean: extent.mean() }
+        Self { missing: extent.missing, largest: extent.stated_largest(), mean: extent.mean() }
     }
 }
 
@@ -142,7 +142,8 @@ pub(super) fn described(
         collapsed_from,
         form: plan.form,
         element: plan.element,
-        scale: plan.element.scale(facts.largest),
+        // Without any value, as if the largest were 0.
+        scale: plan.element.scale(facts.largest.max(0.0)),
         missing: missing_name(plan.element).into(),
         missing_pairs: facts.missing,
         largest: facts.largest,
@@ -326,8 +327,8 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
     (0..items).for_each(|i| (i + 1..items).for_each(|j| extent.add(value(i, j))));
     if plan.element == Element::F32 && extent.largest > f64::from(f32::MAX) {
         let message =
-            format!("{}: expected dissimilarities that f32 holds, found {:e}", plan.input.display(), extent.largest);
-        return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 holds larger ones"));
+            format!("{}: expected dissimilarities that fit into f32, found {:e}", plan.input.display(), extent.largest);
+        return Err(Failure::new(Kind::BadData, message).with_hint("--element f64 stores larger ones"));
     }
     let parameters: Map<String, Value> = matrix.header().map_or_else(Map::new, |header| header.parameters.clone());
     let described = Header {
@@ -340,7 +341,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         scale: plan.element.scale(extent.largest),
         missing: missing_name(plan.element).into(),
         missing_pairs: extent.missing,
-        largest: extent.largest,
+        largest: extent.stated_largest(),
         mean: extent.mean(),
         metric: matrix.header().map_or_else(|| "as given".to_owned(), |header| header.metric.clone()),
         parameters,
@@ -379,20 +380,24 @@ fn tell(plan: &DistancesPlan, header: &Header, seconds: f64) -> Result<(), Failu
     }
     let form = if plan.form == Form::Full { "full" } else { "condensed" };
     let of = header.collapsed_from.map_or_else(String::new, |given| format!(" of {given}"));
-    // The matrix of scores says which alphabet the letters were taken for.
     let word = |name: &str| header.parameters.get(name).and_then(|value| value.as_str());
     let how = match (word("alignment"), word("matrix")) {
         (Some(alignment), Some(matrix)) => format!(" ({alignment} alignment, {matrix})"),
         _ => String::new(),
     };
+    let mut items =
+        counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" });
+    if let Some(alphabet) = word(ALPHABET) {
+        let alphabet = if alphabet == "dna" { "DNA" } else { alphabet };
+        items = format!("{} ({alphabet})", items.replace("item", "sequence"));
+    }
     let values = if header.missing_pairs == pairs {
-        "none has a value".to_owned()
+        "no pair has a value".to_owned()
     } else {
         format!("mean {}, largest {}", significant(header.mean, 4), significant(header.largest, 4))
     };
     output::result(&format!(
-        "{}{of}, {}{how} of {}; {values}\n{} ({}, {form}), {} and {} in {} after {}\n",
-        counted(header.items as u64, if header.collapsed_from.is_some() { "distinct item" } else { "item" }),
+        "{items}{of}, {}{how} of {}; {values}\n{} ({}, {form}), {} and {} in {} after {}\n",
         header.metric,
         counted(pairs, "pair"),
         header.array,

@@ -13,7 +13,7 @@ use lehr_data::scale::Scale;
 use lehr_data::write::npy;
 use lehr_demos::census;
 use lehr_methods::numbers::duration;
-use lehr_methods::{Content, Data, Fit, Frame, ModelFile, Takes, Task, Temperature};
+use lehr_methods::{Content, Data, Fit, Frame, Matrix, ModelFile, Takes, Task, Temperature};
 use lehr_ranks::timing::Stopwatch;
 use lehr_ranks::trace::Trace;
 use lehr_report::Run;
@@ -240,7 +240,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
     match (error, data, saved) {
         (lehr_mining::Error::Data(error), Data::Stream(_), Saved::Checkpoint) => {
             Failure::from(error).with_hint(format!(
-                "what had passed is in the checkpoint: once these rows are mended, continue with: {}",
+                "the rows before them are in the checkpoint: correct these rows, then continue with: {}",
                 plan.resume_command
             ))
         }
@@ -248,8 +248,23 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
         (error @ lehr_mining::Error::TooManyClusters { .. }, Data::Stream(_), _) => {
             Failure::from(error).with_hint("clusters are found in the sample: --sample-rows takes a larger one")
         }
+        (
+            error @ (lehr_mining::Error::Unrelated { .. } | lehr_mining::Error::Disconnected { .. }),
+            Data::Matrix(matrix),
+            _,
+        ) => Failure::from(error).with_hint(for_missing_pairs(matrix)),
         (error, Data::Matrix(_), _) => resume::failed(error),
         (error, ..) => error.into(),
+    }
+}
+
+/// The cure for pairs without a value.
+fn for_missing_pairs(matrix: &Matrix) -> &'static str {
+    // Only a local alignment may leave out too much of two sequences.
+    if matrix.dissimilarities.header().is_some_and(|header| header.parameters.contains_key("overlap_min")) {
+        "lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; or leave these sequences out of its input"
+    } else {
+        "leave these items out of the input of lehr distances"
     }
 }
 

@@ -1,12 +1,13 @@
-//! `lehr place`: new items and a map in, a folder with their positions in it out.
+//! `lehr place`: new items and a map in, a folder with their positions and a picture of the map out.
 //!
 //! The map was made from a sample, by `lehr embed`. Each new item is compared only with the items of the sample and
 //! placed by the nearest of them. So N items cost N times the sample, and not N times N. Items are independent of each
-//! other: they are placed in blocks, and finished ones are kept ([`log`]).
+//! other: they are placed in blocks, and finished ones are kept ([`log`]). The map's summary states how its items were
+//! compared; new ones are compared in the same way.
 
 mod log;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -17,20 +18,21 @@ use lehr_distances::Metric;
 use lehr_mining::anneal::{Control, Observer, Progress};
 use lehr_mining::smacof::interpolate;
 use lehr_ranks::timing::Stopwatch;
+use lehr_report::placed::{Placed, Positioned};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::arguments::PlaceArguments;
-use crate::exit::{Failure, Kind};
+use crate::exit::{Failure, Kind, as_typed};
 use crate::folder::{self, Folder, Results};
 use crate::interrupt::Interrupt;
 use crate::items::{as_given, more};
 use crate::output;
-use crate::plan::place::PlacePlan;
+use crate::plan::place::{PlacePlan, takes};
 use crate::progress::{Saved, Units, Watch};
 use crate::resume;
 use crate::summary;
-use lehr_methods::distances::{COLUMN_NAMES, Items, STANDARDISED};
+use lehr_methods::distances::{COLUMN_NAMES, Differs, Items, Options};
 use lehr_methods::embed::axes;
 use lehr_methods::numbers::{counted, duration, grouped, significant};
 use log::Log;
@@ -43,16 +45,19 @@ const BLOCK_FIRST: usize = 16;
 const BLOCK_MOST: usize = 1 << 16;
 /// The number of faults that are reported one by one.
 const TOLD: usize = 10;
+/// What to do about an option that differs from the map's.
+const AS_THE_MAP: &str = "leave this option out: lehr place compares items as the map does";
 
 /// Runs the command to its end.
 ///
 /// # Errors
 /// Returns [`Failure`], with nothing but a checkpoint left behind.
 pub fn run(arguments: PlaceArguments, typed: &[OsString]) -> Result<(), Failure> {
-    let plan = PlacePlan::new(arguments, typed)?;
+    let mut plan = PlacePlan::new(arguments, typed)?;
     let interrupt = Interrupt::listen()?;
     let clock = Stopwatch::start();
     let map = Map::read(&plan.map)?;
+    plan.options = map.options(&plan)?;
     let reference = as_given(plan.kind, &plan.options, plan.delimiter, &plan.among)?;
     let rows = map.rows_of(&reference, &plan.among)?;
     let new = more(&reference, &plan.options, plan.delimiter, &plan.input)?;
@@ -145,7 +150,7 @@ impl Map {
         let missing: Vec<&str> = self.ids.iter().map(String::as_str).filter(|id| !rows.contains_key(id)).collect();
         if !missing.is_empty() {
             let message = format!(
-                "{}: expected the items of the map in {}; {} of {} are not there: {}",
+                "{}: expected the items of the map in {}; {} of {} are missing: {}",
                 file.display(),
                 self.folder,
                 grouped(missing.len() as u64),
@@ -155,6 +160,37 @@ impl Map {
             return Err(Failure::new(Kind::BadData, message).with_hint("--among names the file that they are in"));
         }
         Ok(self.ids.iter().map(|id| rows[id.as_str()]).collect())
+    }
+
+    /// The options of a plan, with those that were not given as the map has them.
+    ///
+    /// # Errors
+    /// [`Kind::Usage`]: an option that was given and differs; items of another kind.
+    fn options(&self, plan: &PlacePlan) -> Result<Options, Failure> {
+        let Some(metric) = &self.metric else { return Ok(plan.options.clone()) };
+        let mut known = self.parameters.clone();
+        // Names that readers make up for columns without any are not found in a file.
+        let is_made_up = |names: &Value| {
+            let mut names = names.as_array().into_iter().flatten().enumerate();
+            names.all(|(index, name)| name.as_str() == Some(&format!("x{index}")))
+        };
+        if known.get(COLUMN_NAMES).is_some_and(is_made_up) {
+            known.remove(COLUMN_NAMES);
+        }
+        let completed = plan.options.clone().completed(metric, &known);
+        let options = completed.map_err(|differs| other_option(&self.folder, &differs))?;
+        if options.suits(plan.kind).is_err() {
+            let (input, found) = (plan.input.display(), plan.kind.name());
+            let message = format!("{input}: expected items of the kind in the map in {}, found {found}", self.folder);
+            return Err(Failure::new(Kind::Usage, message));
+        }
+        takes(&options)?;
+        let faults = options.faults();
+        if faults.is_empty() {
+            Ok(options)
+        } else {
+            Err(Failure::new(Kind::Usage, as_typed(&lehr_methods::distances::options(), &faults)))
+        }
     }
 
     /// Refuses another dissimilarity than the map's, or one of other columns or with other costs.
@@ -171,7 +207,7 @@ impl Map {
         }
         if let Some(own) = self.metric.as_deref().filter(|own| *own != metric.name()) {
             let message =
-                format!("--metric: the map in {} is of {own}, and {} is asked for", self.folder, metric.name());
+                format!("--metric: the map in {} uses {own}, but you requested {}", self.folder, metric.name());
             return Err(Failure::new(Kind::Usage, message));
         }
         let asked = items.parameters(&plan.options, metric);
@@ -218,15 +254,18 @@ fn other_parameter(map: &str, name: &str, own: &Value, asked: &Value) -> Failure
     };
     let (own, asked) = (shown(own), shown(asked));
     let message = match name {
-        COLUMN_NAMES => format!("--columns: the map in {map} is of the columns {own}, and {asked} are compared"),
-        STANDARDISED if own == "true" => {
-            format!("--standardize: the rows of the map in {map} were standardised, and these are not")
-        }
-        STANDARDISED => format!("--standardize: the rows of the map in {map} were not standardised, and these are"),
-        _ => format!("the map in {map} is of dissimilarities with {name} {own}, and {asked} is asked for"),
+        COLUMN_NAMES => format!("--columns: the map in {map} uses the columns {own}, but you requested {asked}"),
+        _ => format!("the map in {map} uses {name} {own}, but you requested {asked}"),
     };
-    Failure::new(Kind::Usage, message)
-        .with_hint("lehr place takes the options of the run of lehr distances that the map was made from")
+    Failure::new(Kind::Usage, message).with_hint(AS_THE_MAP)
+}
+
+/// The error of an option that is not as the map has it.
+fn other_option(map: &str, differs: &Differs) -> Failure {
+    let Differs { option, stated, given } = differs;
+    let name = option.replace('_', "-");
+    let message = format!("--{name}: the map in {map} uses {stated}, but you requested {given}");
+    Failure::new(Kind::Usage, message).with_hint(AS_THE_MAP)
 }
 
 fn listed(ids: &[&str]) -> String {
@@ -265,7 +304,7 @@ fn place(
         let found = match interpolated(plan, map, metric, first, count) {
             Ok(found) => found,
             Err(error) => {
-                failed = Some(told(error, ids, first, plan));
+                failed = Some(Failure::from(error));
                 break;
             }
         };
@@ -284,6 +323,11 @@ fn place(
         // What is wrong with an item will be wrong with it again: there is nothing to go on with.
         log.discard();
         return Err(failure);
+    }
+    let unknown = Unknown::of(&placed, width, ids);
+    if unknown.count == ids.len() {
+        log.discard();
+        return Err(unknown.failure(plan));
     }
     let saved = log.saved();
     if *saved == Saved::Checkpoint {
@@ -316,20 +360,39 @@ fn interpolated(
     Ok(rows.flat_map(|(x, error)| x.iter().chain([error])).copied().collect())
 }
 
-/// The error for the items of a block, by their ids.
-fn told(error: lehr_mining::Error, ids: &[String], first: usize, plan: &PlacePlan) -> Failure {
-    let lehr_mining::Error::Unrelated { count, first: rows } = &error else { return Failure::from(error) };
-    let named: Vec<&str> = rows.iter().map(|row| ids[first + row].as_str()).collect();
-    let more = if *count > named.len() { ", …" } else { "" };
-    let message = format!(
-        "{}: {} of the items {} to {} have too few known dissimilarities to items of the map to be placed: {}{more}",
-        plan.input.display(),
-        grouped(*count as u64),
-        grouped(first as u64),
-        grouped((first + rows.iter().max().copied().unwrap_or(0)) as u64),
-        named.join(", ")
-    );
-    Failure::new(Kind::BadData, message).with_hint("leave them out, or place them in a map that has items like them")
+/// Items that could not be placed: too little is known of them.
+struct Unknown {
+    count: usize,
+    /// The first of them, as a list.
+    named: String,
+}
+
+impl Unknown {
+    fn of(placed: &[f64], width: usize, ids: &[String]) -> Self {
+        let rows = placed.chunks_exact(width).zip(ids);
+        let of: Vec<&str> = rows.filter(|(row, _)| row[width - 1].is_nan()).map(|(_, id)| &**id).collect();
+        Self { count: of.len(), named: listed(&of) }
+    }
+
+    /// The warning about them, if there are any.
+    fn warning(&self) -> Option<String> {
+        let items = match self.count {
+            0 => return None,
+            1 => "1 item has".to_owned(),
+            count => format!("{} items have", grouped(count as u64)),
+        };
+        Some(format!("{items} too few known dissimilarities to the map, and no position: {}", self.named))
+    }
+
+    /// The error where nothing could be placed.
+    fn failure(&self, plan: &PlacePlan) -> Failure {
+        let message = format!(
+            "{}: no item has enough known dissimilarities to items of the map to be placed: {}",
+            plan.input.display(),
+            self.named
+        );
+        Failure::new(Kind::BadData, message).with_hint("place them in a map that has items like them")
+    }
 }
 
 fn write(
@@ -343,9 +406,12 @@ fn write(
 ) -> Result<(), Failure> {
     let width = map.dimension + 1;
     let rows = || placed.chunks_exact(width);
-    let mut errors: Vec<f64> = rows().map(|row| row[map.dimension]).collect();
+    let all_errors: Vec<f64> = rows().map(|row| row[map.dimension]).collect();
+    let mut errors: Vec<f64> = all_errors.iter().copied().filter(|error| !error.is_nan()).collect();
     errors.sort_by(f64::total_cmp);
     let (median, largest) = (errors[errors.len() / 2], errors[errors.len() - 1]);
+    let warnings: Vec<String> = Unknown::of(placed, width, ids).warning().into_iter().collect();
+    warnings.iter().for_each(|warning| output::warning(warning));
     let summary = json!({
         "program": summary::PROGRAM,
         "version": env!("CARGO_PKG_VERSION"),
@@ -363,7 +429,13 @@ fn write(
             "neighbours": plan.interpolation.neighbours,
             "most_iterations": plan.interpolation.most_iterations,
         },
-        "result": { "dimension": map.dimension, "median_error": median, "largest_error": largest },
+        "result": {
+            "dimension": map.dimension,
+            "placed": errors.len(),
+            "median_error": median,
+            "largest_error": largest,
+        },
+        "warnings": warnings,
         "execution": { "threads": plan.execution.threads, "resumed": plan.resumed.is_some() },
         "seconds": { "total": clock.seconds() },
     });
@@ -376,7 +448,12 @@ fn write(
         for (id, row) in ids.iter().zip(rows()) {
             table.text(id)?;
             for number in row {
-                table.number(*number)?;
+                // Of an item without a position the cells are empty.
+                if number.is_nan() {
+                    table.text("")?;
+                } else {
+                    table.number(*number)?;
+                }
             }
             table.end_row()?;
         }
@@ -384,14 +461,33 @@ fn write(
     })?;
     let positions: Vec<f64> = rows().flat_map(|row| &row[..map.dimension]).copied().collect();
     staged.write(folder::POSITIONS_ARRAY, |out| npy::array(out, &positions, map.dimension))?;
+    // If the file with the map's items is the one with the new ones, these are in it, and drawn once.
+    let among_new: HashSet<&str> =
+        if plan.among == plan.input { ids.iter().map(String::as_str).collect() } else { HashSet::new() };
+    let source = plan.input.display().to_string();
+    let page = Placed {
+        source: &source,
+        folder: &map.folder,
+        dimension: map.dimension,
+        old: Positioned { ids: &map.ids, positions: &map.positions },
+        new: Positioned { ids, positions: &positions },
+        errors: &all_errors,
+        is_repeated: &|item| among_new.contains(&*map.ids[item]),
+        neighbours: plan.interpolation.neighbours,
+        metric: metric.name(),
+        warnings: &warnings,
+        seconds: clock.seconds(),
+    };
+    let page = page.page();
+    staged.write(folder::REPORT, |out| std::io::Write::write_all(out, page.as_bytes()))?;
     staged.write(folder::SUMMARY, |out| std::io::Write::write_all(out, summary.as_bytes()))?;
     staged.commit()?;
     if plan.json {
         return output::result(&summary);
     }
     output::result(&format!(
-        "{} placed in {} among {}; error of their distances {} (median), at most {}\n{}, {} and {} in {} after {}\n",
-        counted(ids.len() as u64, "item"),
+        "{} placed in {} among {}; error of their distances {} (median), at most {}\n{}, {} and {} in {} after {}\nreport: {}\n",
+        counted(errors.len() as u64, "item"),
         counted(map.dimension as u64, "dimension"),
         counted(map.ids.len() as u64, "item"),
         significant(median, 4),
@@ -400,6 +496,7 @@ fn write(
         folder::POSITIONS_ARRAY,
         folder::SUMMARY,
         folder.path().display(),
-        duration(clock.seconds())
+        duration(clock.seconds()),
+        folder.path().join(folder::REPORT).display()
     ))
 }

@@ -53,11 +53,12 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     };
     match &model.model {
         Learnt::Gtm(_) if memberships => {
-            let message = "--memberships: a map has a posterior over all of its nodes, of which places.csv has mean, mode and entropy";
+            let message =
+                "--memberships: a map has a posterior over all of its nodes; places.csv has its mean, mode and entropy";
             return Err(Failure::new(Kind::Usage, message));
         }
         Learnt::Clusters(_) if missing && model.preparation.is_none() => {
-            return Err(Failure::new(Kind::Usage, "--missing: clusters say nothing of rows with missing cells"));
+            return Err(Failure::new(Kind::Usage, "--missing: clusters cannot label rows with missing cells"));
         }
         _ => {}
     }

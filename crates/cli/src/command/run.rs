@@ -216,7 +216,7 @@ impl Session<'_> {
         let before = match block_on(heard.receive()) {
             Ok(WatchEvent::Seed(state)) => state,
             Ok(WatchEvent::Lost(End::Lost(fault))) => return Err(failure(&fault)),
-            _ => return Err(Failure::new(Kind::Stopped, "stopped before anything was begun")),
+            _ => return Err(Failure::new(Kind::Stopped, "stopped before it began")),
         };
         let id = block_on(self.begin(begin, before))?;
         let ended = self.watch(&id, &heard);
@@ -238,20 +238,22 @@ impl Session<'_> {
             if let (Some((id, state, _)), None) = (&last, &self.node)
                 && *state != RunState::Done
             {
-                output::note(&format!("{id} is not done ({state}); --resume goes on with it, and this is another run"));
+                output::note(&format!(
+                    "{id} is not done ({state}); this is another run, and --resume continues that one"
+                ));
             }
             return self.workflows.call(begin).await.map(|begun| begun.run).map_err(|fault| failure(&fault));
         };
         let Some((id, state, done)) = last else {
-            let message = format!("there is no run of {} to go on with", self.name);
+            let message = format!("there is no run of {} to continue", self.name);
             return Err(Failure::new(Kind::Environment, message));
         };
         if has_changed {
-            output::note(&format!("{id} goes on as it was begun; the file has changed since"));
+            output::note(&format!("{id} continues as it began; the file has changed since"));
         }
         let done: Vec<String> = done;
         if !self.is_quiet && !done.is_empty() {
-            output::progress(&format!("{id}: goes on; done before: {}", done.join(", ")));
+            output::progress(&format!("{id}: continues; done before: {}", done.join(", ")));
         }
         // On a node it may be under way: then it is watched.
         if let (false, Some(step)) = (state.is_over(), &again.from) {
@@ -294,7 +296,7 @@ impl Session<'_> {
                 Ok(WatchEvent::Told(..)) => {}
                 Ok(WatchEvent::Interrupt) => match self.node {
                     Some(node) => {
-                        let failure = Failure::new(Kind::Stopped, format!("{id} goes on at {node}"));
+                        let failure = Failure::new(Kind::Stopped, format!("{id} continues at {node}"));
                         return Err(self.hinted(failure, "watch it with"));
                     }
                     None => {
@@ -356,8 +358,9 @@ impl Session<'_> {
                 let anew = again
                     .folder
                     .as_ref()
-                    .map(|folder| format!("; to begin with nothing of it, remove the folder {}", folder.display()));
-                let hint = format!("what is done is kept; go on with: {}{}", again.command, anew.unwrap_or_default());
+                    .map(|folder| format!("; to start again, remove the folder {}", folder.display()));
+                let hint =
+                    format!("finished steps are kept; continue with: {}{}", again.command, anew.unwrap_or_default());
                 Err(failure.with_hint(hint))
             }
         }

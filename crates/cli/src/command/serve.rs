@@ -280,10 +280,10 @@ fn settings(arguments: &ServeArguments) -> Result<Settings, Failure> {
     }
     let is_open = !address.ip().is_loopback();
     if is_open && settings.policy.is_none() {
-        output::warning("--insecure without a policy: whoever reaches this node may do everything");
+        output::warning("--insecure without a policy: anyone who reaches this node may do everything");
     } else if is_open && settings.tls.is_none() {
         output::warning(
-            "the policy counts without TLS: whoever sees the traffic sees the tokens (--cert and --key, or TLS at a proxy)",
+            "the policy counts without TLS: anyone who sees the traffic sees the tokens (--cert and --key, or TLS at a proxy)",
         );
     }
     Ok(settings)

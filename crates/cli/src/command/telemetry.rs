@@ -49,7 +49,10 @@ pub fn of(address: Option<&str>, log: &Log) -> Result<Option<Telemetry>, Failure
         Ok(telemetry) => Ok(Some(telemetry)),
         Err(fault) if is_asked => Err(refused(&fault)),
         Err(fault) => {
-            output::warning(&format!("the environment asks for telemetry, and there is none: {}", fault.reason()));
+            output::warning(&format!(
+                "the environment variables request telemetry, but Lehr cannot send it: {}",
+                fault.reason()
+            ));
             Ok(None)
         }
     }

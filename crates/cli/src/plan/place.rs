@@ -62,12 +62,7 @@ impl PlacePlan {
             let message = format!("{}: expected items, found a matrix, which does not have them", input.display());
             return Err(Failure::new(Kind::Usage, message));
         };
-        if options.metric == Some(Metric::Gower) {
-            let message = "--metric: expected one by which a new item is compared by itself, found gower, whose ranges are those of all rows";
-            return Err(
-                Failure::new(Kind::Usage, message).with_hint("lehr distances and lehr embed of both tables together")
-            );
-        }
+        takes(&options)?;
         let mut execution = Execution::default();
         if let Some(threads) = threads {
             (execution.threads, execution.ranks) = (threads, threads);
@@ -80,7 +75,7 @@ impl PlacePlan {
             kind,
             options,
             delimiter,
-            interpolation: Interpolation { neighbours, ..Interpolation::default() },
+            interpolation: Interpolation { neighbours, leaves_out: true, ..Interpolation::default() },
             execution,
             resume_command: super::resume_command(typed, &out),
             out,
@@ -91,4 +86,16 @@ impl PlacePlan {
             quiet: arguments.quiet,
         })
     }
+}
+
+/// Refuses a metric by which items cannot be placed one by one.
+///
+/// # Errors
+/// [`Kind::Usage`]: there is one.
+pub fn takes(options: &Options) -> Result<(), Failure> {
+    if options.metric != Some(Metric::Gower) {
+        return Ok(());
+    }
+    let message = "--metric: expected one by which a new item is compared by itself, found gower, whose ranges are those of all rows";
+    Err(Failure::new(Kind::Usage, message).with_hint("run lehr distances and lehr embed with both tables together"))
 }

@@ -393,7 +393,7 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     for (line, code, words) in [
         (&["demo", "genes", "--items", "9893"][..], 2, "--items: expected 2 to 9892, as many as there are, found 9893"),
         (&["demo", "patients", "--items", "1"], 2, "--items: expected 2 to 2944"),
-        (&["demo", "genes", "--items", "5", "-k", "6"], 3, "6 clusters were asked for, but there are only 5"),
+        (&["demo", "genes", "--items", "5", "-k", "6"], 3, "you requested 6 clusters, but only 5"),
         (&["demo", "genes", "-d", "65"], 2, "expected a whole number from 1 to 64"),
         (&["demo", "genes", "--resume", "nowhere"], 4, "nowhere/checkpoint: no such file"),
         (&["demo", "atlantis"], 2, "invalid value 'atlantis'"),

@@ -214,7 +214,7 @@ fn what_bits_cannot_be_asked_is_told_and_nothing_is_left_behind() {
             3,
             "short.fps, line 4: expected 4 hexadecimal digits, for 16 bits, found 2",
         ),
-        (&["cluster", "compounds.fps", "-k", "121"][..], 3, "121 clusters were asked for, but there are only 120 rows"),
+        (&["cluster", "compounds.fps", "-k", "121"][..], 3, "you requested 121 clusters, but only 120 rows"),
         (
             &["mixture", "compounds.fps", "-k", "2"][..],
             3,

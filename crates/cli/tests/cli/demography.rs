@@ -147,7 +147,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         (
             &["demo", "demography", "towns.csv", "--attributes", "income", "-k", "81", "--quiet"],
             3,
-            "81 clusters were asked for, but there are only 80 rows",
+            "you requested 81 clusters, but only 80 rows",
         ),
         (&["demo", "demography", "--mix", "1.5"], 2, "expected a number from 0 to 1"),
     ] {

@@ -56,9 +56,9 @@ fn three_genes_become_nine_numbers_and_a_header() {
     "#]]
     .assert_eq(&sandbox.read("d/dissimilarities.json"));
     assert!(
-        outcome
-            .stdout
-            .starts_with("3 items, identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"),
+        outcome.stdout.starts_with(
+            "3 sequences (DNA), identity (local alignment, EDNAFULL) of 3 pairs; mean 0.07500, largest 0.1250\n"
+        ),
         "{}",
         outcome.stdout
     );
@@ -267,9 +267,54 @@ fn pairs_that_hardly_match_are_reported_with_what_gives_them_a_value() {
     // No mean of nothing.
     sandbox.write("two.fasta", ">a\nAAAAAAAAAAAA\n>c\nCCCCCCCCCCCC\n");
     let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n"]).succeeded().stdout;
-    assert!(none.starts_with("2 items, identity (local alignment, EDNAFULL) of 1 pair; none has a value\n"), "{none}");
+    assert!(
+        none.starts_with("2 sequences (DNA), identity (local alignment, EDNAFULL) of 1 pair; no pair has a value\n"),
+        "{none}"
+    );
+    let none = sandbox.lehr(&["distances", "two.fasta", "--out", "n", "--json", "--quiet"]).succeeded().stdout;
+    let none: serde_json::Value = serde_json::from_str(&none).unwrap();
+    assert!(none["mean"].is_null() && none["largest"].is_null() && none["missing_pairs"] == 1, "{none}");
+    // A matrix without a value is read and converted all the same.
+    sandbox.lehr(&["distances", "n/dissimilarities.json", "--form", "condensed", "--out", "c", "--quiet"]).succeeded();
+    assert!(header(&sandbox, "c")["mean"].is_null());
     let outcome = sandbox.lehr(&["distances", "genes.fasta", "--alignment", "global", "--out", "s"]).succeeded();
     assert!(!outcome.stderr.contains("without a value"), "{}", outcome.stderr);
+}
+
+#[test]
+fn an_odd_sequence_is_named_where_the_matrix_is_used_32() {
+    let gene = "ACGTTGCAACGGTTACAGCATTAGCCATGACT";
+    let odd = "CCCCCCCCCCCCCCCCCCCCCCCCCCCCCCCC";
+    let text = format!(">a\n{gene}\n>b\n{gene}A\n>rev\n{odd}\n>c\nT{gene}\n");
+    let sandbox = Sandbox::with("genes.fasta", text);
+    sandbox.lehr(&["distances", "genes.fasta", "--out", "d", "--quiet"]).succeeded();
+    for method in ["embed", "pairwise"] {
+        let outcome = sandbox.lehr(&[method, "d/dissimilarities.json", "--out", "m", "--quiet"]);
+        let said = "error: 1 item has no dissimilarity to any other item: rev; leave it out, or give values to the pairs \
+                    (items of weight 0 do not count)\n\
+                    hint: lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; \
+                    or leave these sequences out of its input\n";
+        assert_eq!((outcome.code, outcome.stderr.as_str()), (3, said), "{method}");
+    }
+    // As it says.
+    sandbox.lehr(&["distances", "genes.fasta", "--overlap", "0", "--out", "e", "--quiet"]).succeeded();
+    sandbox.lehr(&["embed", "e/dissimilarities.json", "--out", "m", "--quiet"]).succeeded();
+}
+
+#[test]
+fn the_alphabet_that_was_found_is_printed_and_kept_32() {
+    let protein = "MKVLAAGIVGMKVLWWRSTMKVLAAGIVGMKVL";
+    let sandbox = Sandbox::with("p.fasta", format!(">p\n{protein}\n>q\n{protein}A\n"));
+    let said = sandbox.lehr(&["distances", "p.fasta", "--out", "p"]).succeeded().stdout;
+    assert!(said.starts_with("2 sequences (protein), identity (local alignment, BLOSUM62) of 1 pair; "), "{said}");
+    assert_eq!(header(&sandbox, "p")["parameters"]["alphabet"], "protein");
+    // Two alphabets in one file: one line, with the name of the record.
+    sandbox.write("mixed.fasta", format!(">p\n{protein}\n>d\n{}\n", "ACGTTGCA".repeat(4)));
+    let outcome = sandbox.lehr(&["distances", "mixed.fasta", "--out", "m"]);
+    let said = "error: mixed.fasta, line 3: expected one alphabet in all records, found record \"d\", which looks like DNA, \
+                among proteins; if all are proteins, name the alphabet\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (3, said));
+    sandbox.lehr(&["distances", "mixed.fasta", "--alphabet", "protein", "--out", "m"]).succeeded();
 }
 
 #[test]
@@ -385,9 +430,9 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     for element in ["f32", "u16", "i16be"] {
         let outcome = sandbox.lehr(&[&squared[..], &["--element", element]].concat());
         assert_eq!(outcome.code, 3, "{element}: {}", outcome.stderr);
-        let expected = "items 0 and 1, counted from 0, are further apart than f32 holds; so are 2 other pairs";
+        let expected = "items 0 and 1, counted from 0, are further apart than f32 can store; so are 2 other pairs";
         assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
-        assert!(outcome.stderr.contains("--element f64 holds larger ones"), "{}", outcome.stderr);
+        assert!(outcome.stderr.contains("--element f64 stores larger ones"), "{}", outcome.stderr);
         assert!(!sandbox.path("d/dissimilarities.npy").exists());
     }
     sandbox.lehr(&[&squared[..], &["--element", "f64", "--quiet"]].concat()).succeeded();
@@ -396,7 +441,7 @@ fn a_dissimilarity_that_its_element_cannot_hold_is_refused_with_the_pair() {
     // As numbers of 32 bits it has no place there either.
     let narrowed = sandbox.lehr(&["distances", "d/dissimilarities.json", "--element", "f32", "--out", "e"]);
     assert_eq!(narrowed.code, 3, "{}", narrowed.stderr);
-    assert!(narrowed.stderr.contains("expected dissimilarities that f32 holds, found 4e40"), "{}", narrowed.stderr);
+    assert!(narrowed.stderr.contains("expected dissimilarities that fit into f32, found 4e40"), "{}", narrowed.stderr);
     let huge = sandbox.lehr(&["distances", "huge.csv", "--element", "f64", "--out", "h"]);
     assert!(huge.code == 3 && huge.stderr.contains("than f64 holds"), "{}", huge.stderr);
     // Not the distance but its square is beyond the largest number.

@@ -313,7 +313,7 @@ fn results_of_a_clustering_are_not_replaced_by_those_of_a_map() {
     let outcome = sandbox.lehr(&[&LINE[..], &["--out", "here"]].concat());
     assert_eq!(outcome.code, 4);
     assert!(
-        outcome.stderr.contains("here: holds results of lehr cluster, of which lehr gtm would replace model.json, "),
+        outcome.stderr.contains("here: has results of lehr cluster, and lehr gtm would replace model.json, "),
         "{}",
         outcome.stderr
     );

@@ -44,7 +44,7 @@ fn a_backup_is_restored_to_the_byte_and_damage_is_named_28() {
         assert_eq!(outcome.code, code, "{}", outcome.stderr);
         assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
     };
-    refused(&["keep", "import", "backup", "again"], 4, "expected a folder that is not there yet or is empty");
+    refused(&["keep", "import", "backup", "again"], 4, "expected a new or empty folder");
     refused(&["keep", "import", "keep", "other"], 4, "expected a backup, found no backup.json");
     refused(&["keep", "export", "backup", "other"], 4, "expected the folder of a node, found a backup");
     refused(&["keep", "verify", "nowhere"], 4, "no such file or folder");

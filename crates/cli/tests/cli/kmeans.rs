@@ -108,5 +108,5 @@ fn the_demonstration_takes_the_method_too() {
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["method"], &summary["result"]["clusters"]), (&"k-means".into(), &20.into()));
     let warning = summary["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("1 of 1 starts had not come to their fixed point after 2 sweeps"), "{warning}");
+    assert!(warning.starts_with("1 of 1 initialisations had not converged after 2 sweeps"), "{warning}");
 }

@@ -84,11 +84,7 @@ fn what_cannot_be_clustered_is_refused_and_nothing_is_left() {
             2,
             "invalid value '0' for '--clusters <K>': expected at least 1",
         ),
-        (
-            &["kmedoids", "d/dissimilarities.json", "-k", "151"],
-            3,
-            "151 clusters were asked for, but there are only 150 rows",
-        ),
+        (&["kmedoids", "d/dissimilarities.json", "-k", "151"], 3, "you requested 151 clusters, but only 150 rows"),
         (&["kmedoids", "iris.csv"], 3, "lehr distances computes the dissimilarities of rows"),
         (&["kmedoids", "nowhere.json"], 4, "nowhere.json"),
     ] {

@@ -99,11 +99,7 @@ fn what_cannot_be_meant_is_refused_and_leaves_nothing() {
     };
     let matrix = "d/dissimilarities.json";
     refused(&["pairwise", "none.npy", "--out", "o"], 4, "none.npy");
-    refused(
-        &["pairwise", matrix, "-k", "25", "--out", "o", "--quiet"],
-        3,
-        "25 clusters were asked for, but there are only 24",
-    );
+    refused(&["pairwise", matrix, "-k", "25", "--out", "o", "--quiet"], 3, "you requested 25 clusters, but only 24");
     refused(&["pairwise", matrix, "-k", "2", "--stop-temperature", "1", "--out", "o"], 2, "cannot be used with");
     refused(&["pairwise", matrix, "--resume", "d"], 4, "d/checkpoint: no such file");
     refused(&["embed", matrix, "-d", "65", "--out", "o", "--quiet"], 2, "'--dimensions <L>': expected 1 to 64");
@@ -170,7 +166,7 @@ fn a_folder_knows_which_command_wrote_it_and_no_other_replaces_that() {
     sandbox.lehr(&["embed", matrix, "--out", "e", "--quiet"]).succeeded();
     let outcome = sandbox.lehr(&["cluster", "points.csv", "-k", "2", "--out", "e", "--quiet"]);
     assert_eq!(outcome.code, 4);
-    assert!(outcome.stderr.contains("e: holds results of lehr embed, of which lehr cluster would replace report.html"));
+    assert!(outcome.stderr.contains("e: has results of lehr embed, and lehr cluster would replace report.html"));
     // The same command replaces its own; none of the names of a matrix is one of a map.
     assert_eq!(sandbox.lehr(&pairwise).succeeded().stderr, "note: replaced the results of an earlier run in p\n");
     sandbox.lehr(&["embed", matrix, "--out", "d", "--quiet"]).succeeded();
@@ -305,7 +301,7 @@ fn equal_items_that_became_one_count_as_many() {
     let (all, few) = (run("all"), run("few"));
     assert_eq!((&all.0, &few.0), (&vec![20.0, 20.0], &vec![20.0, 20.0]));
     assert!((all.1 - few.1).abs() < 1e-9 * all.1, "{} and {}", all.1, few.1);
-    assert!(few.2.contains("items are weighted by how many equal ones they stand for") && !all.2.contains("weighted"));
+    assert!(few.2.contains("each item counts as many times as there were equal ones") && !all.2.contains("weighted"));
 
     // The table of items may be edited, but its order is that of the matrix.
     let table = std::fs::read_to_string(sandbox.path("all/ids.csv")).unwrap();
@@ -325,7 +321,7 @@ fn equal_items_that_became_one_count_as_many() {
     sandbox.write("all/ids.csv", &(lines.join("\n") + "\n"));
     let outcome = sandbox.lehr(&["pairwise", "all/dissimilarities.json", "-k", "2", "--out", "more"]).succeeded();
     assert!(
-        outcome.stderr.contains("nothing reads the columns abundance; a column weight gives"),
+        outcome.stderr.contains("Lehr does not use the columns abundance; a column named weight gives"),
         "{}",
         outcome.stderr
     );

@@ -226,8 +226,7 @@ fn bad_rows_are_told_with_their_place_and_nothing_is_written() {
     let (code, said) = hostile(table(2));
     assert_eq!(code, 3);
     assert!(
-        said.contains("3 clusters were asked for, but there are only 1 rows")
-            && said.contains("--sample-rows takes a larger one"),
+        said.contains("you requested 3 clusters, but only 1 rows") && said.contains("--sample-rows takes a larger one"),
         "{said}"
     );
     let (code, said) = hostile("x,y,w\n1,2,0\n3,4,0\n".to_owned());
@@ -280,9 +279,7 @@ fn results_of_another_method_are_not_replaced() {
     let outcome = sandbox.lehr(&line);
     assert_eq!(outcome.code, 4);
     assert!(
-        outcome
-            .stderr
-            .contains("both: holds results of lehr cluster, of which lehr minibatch would replace centers.csv, "),
+        outcome.stderr.contains("both: has results of lehr cluster, and lehr minibatch would replace centers.csv, "),
         "{}",
         outcome.stderr
     );

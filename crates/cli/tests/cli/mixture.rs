@@ -256,9 +256,7 @@ fn results_of_a_clustering_are_not_replaced_by_those_of_a_mixture() {
     let outcome = sandbox.lehr(&line);
     assert_eq!(outcome.code, 4);
     assert!(
-        outcome
-            .stderr
-            .contains("here: holds results of lehr cluster, of which lehr mixture would replace labels.csv, "),
+        outcome.stderr.contains("here: has results of lehr cluster, and lehr mixture would replace labels.csv, "),
         "{}",
         outcome.stderr
     );

@@ -140,7 +140,7 @@ fn every_operation_of_every_service_is_described_and_everything_described_can_be
     let mut ends = Vec::new();
     for (path, methods) in paths {
         let (service, action) = path.split_once(':').unwrap_or((path, ""));
-        assert!(services.iter().any(|(there, _)| *there == service), "nothing stands at {path}");
+        assert!(services.iter().any(|(there, _)| *there == service), "there is no service at {path}");
         for method in methods.as_object().unwrap().keys() {
             match method.as_str() {
                 "delete" => ends.push(path),

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::distances::many;
 use super::sandbox::Sandbox;
 
-const RESULTS: [&str; 3] = ["positions.csv", "positions.npy", "summary.json"];
+const RESULTS: [&str; 4] = ["positions.csv", "positions.npy", "report.html", "summary.json"];
 
 /// Rows in the plane of `x` and `y`, which stands askew in three columns, with names.
 fn rows(names: impl Iterator<Item = (String, f64, f64)>) -> String {
@@ -126,12 +126,12 @@ fn what_does_not_belong_to_the_map_is_told() {
         words.iter().for_each(|word| assert!(outcome.stderr.contains(word), "{word}: {}", outcome.stderr));
         assert!(!sandbox.path("p").exists());
     };
+    told(&[], 3, &["new.csv: expected the items of the map in map; 40 of 40 are missing: k0, k1", "k9, …", "--among"]);
     told(
-        &[],
-        3,
-        &["new.csv: expected the items of the map in map; 40 of 40 are not there: k0, k1", "k9, …", "--among"],
+        &["--among", "known.csv", "--metric", "manhattan"],
+        2,
+        &["--metric: the map in map uses euclidean, but you requested manhattan", "hint: leave this option out"],
     );
-    told(&["--among", "known.csv", "--metric", "manhattan"], 2, &["the map in map is of euclidean, and manhattan"]);
     told(&["--among", "known.csv", "--neighbours", "2"], 2, &["--neighbours 2: expected more than the 2 dimensions"]);
     told(
         &["--among", "known.csv", "--metric", "hamming"],
@@ -139,8 +139,8 @@ fn what_does_not_belong_to_the_map_is_told() {
         &["--metric: expected one of rows, found hamming, which is one of sequences"],
     );
     told(&["--among", "known.csv", "--metric", "gower"], 2, &["found gower, whose ranges are those of all rows"]);
-    sandbox.write("new.csv", "name,a,b,c\nn0,1,,\nn1,,,\n");
-    told(&["--among", "known.csv"], 3, &["n1", "too few known dissimilarities"]);
+    sandbox.write("new.csv", "name,a,b,c\nn1,,,\n");
+    told(&["--among", "known.csv"], 3, &["new.csv: no item has enough known dissimilarities", "to be placed: n1"]);
     sandbox.write("new.csv", "name,a,b\nn0,1,2\n");
     told(&["--among", "known.csv"], 3, &["column", "c"]);
     sandbox.write("map/summary.json", "{}");
@@ -163,18 +163,115 @@ fn other_columns_than_the_maps_are_told() {
         assert!(!sandbox.path("p").exists());
     };
     // Both files have them; the map is of others.
-    told(&["--columns", "a,b"], 2, "--columns: the map in map is of the columns a, b, c, and a, b are compared\n");
-    told(&["--standardize"], 2, "--standardize: the rows of the map in map were not standardised, and these are\n");
-    // All there are: more than the map's in the new file, then in both.
+    told(&["--columns", "a,b"], 2, "--columns: the map in map uses the columns a, b, c, but you requested a, b\n");
+    told(
+        &["--standardize"],
+        2,
+        "--standardize: the map in map uses columns as they are, but you requested columns to be scaled\n",
+    );
+    // More than the map's in the new file, then in both: those of the map are compared.
     let more = |text: String| {
         text.replacen("a,b,c", "a,b,c,d", 1).replacen("\n", "\t", 1).replace('\n', ",1\n").replacen('\t', "\n", 1)
     };
     sandbox.write("new.csv", more(rows(new().into_iter())));
-    told(&[], 3, "new.csv: expected the columns a, b, c, found a, b, c, d, as known.csv has\n");
+    sandbox.lehr(&line).succeeded();
+    let placed = sandbox.read("p/positions.csv");
     sandbox.write("known.csv", more(rows(known().into_iter())));
-    told(&[], 2, "--columns: the map in map is of the columns a, b, c, and a, b, c, d are compared\n");
+    sandbox.lehr(&line).succeeded();
+    assert_eq!(sandbox.read("p/positions.csv"), placed);
+    std::fs::remove_dir_all(sandbox.path("p")).unwrap();
+    told(
+        &["--columns", "a,b,c,d"],
+        2,
+        "--columns: the map in map uses the columns a, b, c, but you requested a, b, c, d\n",
+    );
     // The same in another order are the same distances.
     sandbox.lehr(&[&line[..], &["--columns", "c,a,b"]].concat()).succeeded();
+}
+
+/// The page of a folder.
+fn page(sandbox: &Sandbox, folder: &str) -> String {
+    sandbox.read(&format!("{folder}/report.html"))
+}
+
+#[test]
+fn the_maps_own_options_are_taken_where_none_are_given_32() {
+    let sandbox = Sandbox::with("old.fasta", many());
+    let of = |first: usize, count: usize| -> String {
+        let text = sandbox.read("old.fasta");
+        let records: Vec<&str> = text.split_inclusive('>').collect();
+        // What follows the k-th `>`, which itself ends the piece before.
+        let records = records[first..=first + count].concat();
+        format!(">{}", records.trim_matches('>'))
+    };
+    sandbox.write("sample.fasta", of(1, 60));
+    sandbox.write("new.fasta", of(61, 5));
+    let how = ["--alignment", "semi-global", "--gap-open", "7", "--gap-extend", "2", "--matrix", "5/-4"];
+    sandbox.lehr(&[&["distances", "sample.fasta", "--out", "d", "--quiet"], &how[..]].concat()).succeeded();
+    sandbox.lehr(&["embed", "d/dissimilarities.json", "--out", "map", "--quiet"]).succeeded();
+    let line = ["place", "new.fasta", "--map", "map", "--among", "sample.fasta", "--quiet", "--out"];
+    let outcome = sandbox.lehr(&[&line[..], &["p"]].concat()).succeeded();
+    assert!(outcome.stdout.ends_with("report: p/report.html\n"), "{}", outcome.stdout);
+    sandbox.lehr(&[&line[..], &["q"], &how[..]].concat()).succeeded();
+    assert_eq!(sandbox.read("p/positions.csv"), sandbox.read("q/positions.csv"));
+    let parameters = &sandbox.summary("p")["input"]["metric_parameters"];
+    assert!(parameters["alignment"] == "semi-global" && parameters["gap_open"] == 7, "{parameters}");
+    // One that differs is named.
+    let outcome = sandbox.lehr(&[&line[..], &["r", "--gap-open", "14"]].concat());
+    let said = "error: --gap-open: the map in map uses 7, but you requested 14\n\
+                hint: leave this option out: lehr place compares items as the map does\n";
+    assert_eq!((outcome.code, outcome.stderr.as_str()), (2, said));
+    // Items of another kind than the map's.
+    sandbox.write("rows.csv", rows(new().into_iter()));
+    let outcome = sandbox.lehr(&["place", "rows.csv", "--map", "map", "--among", "sample.fasta"]);
+    assert_eq!(outcome.code, 2);
+    assert!(
+        outcome.stderr.contains("rows.csv: expected items of the kind in the map in map, found rows"),
+        "{}",
+        outcome.stderr
+    );
+}
+
+#[test]
+fn the_page_has_old_and_new_items_with_their_names_and_errors_32() {
+    let sandbox = with_a_map();
+    // Ids and columns are those of the map.
+    sandbox.lehr(&["place", "new.csv", "--map", "map", "--among", "known.csv", "--out", "p", "--quiet"]).succeeded();
+    let text = page(&sandbox, "p");
+    for part in [
+        "25 items placed among 40",
+        "\"of the map\",\"new\"",
+        "\"rows\":65",
+        "\"k39\",\"n0\"",
+        "nearest item of the map",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    // Beside the new item 0.2, 0.35 the nearest of the map is the first.
+    assert!(text.contains("<td class=\"words\">n0</td>"));
+    assert!(text.split("<td class=\"words\">n0</td>").nth(1).unwrap().contains("<td class=\"words\">k0</td>"));
+    // A file that has the items of the map too: each is drawn once.
+    let all: Vec<_> = known().into_iter().chain(new()).collect();
+    sandbox.write("all.csv", rows(all.into_iter()));
+    sandbox.lehr(&["place", "all.csv", "--map", "map", "--out", "q", "--quiet"]).succeeded();
+    assert!(page(&sandbox, "q").contains("\"rows\":65"));
+}
+
+#[test]
+fn an_item_that_too_little_is_known_of_is_left_out_and_named_32() {
+    let sandbox = with_a_map();
+    let line = ["place", "new.csv", "--map", "map", "--among", "known.csv", "--quiet", "--out"];
+    let text = sandbox.read("new.csv");
+    sandbox.lehr(&[&line[..], &["whole"]].concat()).succeeded();
+    sandbox.write("new.csv", text.clone() + "odd,,,\n");
+    let outcome = sandbox.lehr(&[&line[..], &["p"]].concat()).succeeded();
+    let warning = "warning: 1 item has too few known dissimilarities to the map, and no position: odd\n";
+    assert_eq!(outcome.stderr, warning);
+    assert!(outcome.stdout.starts_with("25 items placed in 2 dimensions"), "{}", outcome.stdout);
+    assert_eq!(sandbox.read("p/positions.csv"), sandbox.read("whole/positions.csv") + "odd,,,\n");
+    let summary = sandbox.summary("p");
+    assert!(summary["input"]["items"] == 26 && summary["result"]["placed"] == 25, "{summary}");
+    assert!(page(&sandbox, "p").contains("1 without a position"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn what_the_model_cannot_be_asked_is_refused_in_words() {
         (&["other.csv"], 3, &["other.csv", "expected a column \"y\"", "found the columns \"x\", \"z\""]),
         (&["text.csv"], 3, &["text.csv, line 3, column 2 (\"y\")", "found \"north\"", "line 4, column 2 (\"y\")"]),
         (&["sites.csv", "--columns", "x"], 2, &["expected 2 columns, as the model has, found 1", "x, y"]),
-        (&["sites.csv", "--missing"], 2, &["--missing: clusters say nothing of rows with missing cells"]),
+        (&["sites.csv", "--missing"], 2, &["--missing: clusters cannot label rows with missing cells"]),
         (&["nowhere.csv"], 4, &["nowhere.csv"]),
     ];
     for (more, code, words) in refusals {

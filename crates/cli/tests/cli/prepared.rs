@@ -42,7 +42,7 @@ fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
     assert!(sandbox.read("o/centers.csv").lines().next().unwrap().ends_with(",spread,name"));
     let summary = sandbox.summary("o");
     let how = summary["columns"][3]["how"].as_str().unwrap();
-    assert_eq!(how, "as it is");
+    assert_eq!(how, "unchanged");
     assert!(summary["explanation"]["clusters"][0]["marks"].as_array().unwrap().len() >= 2);
     assert_eq!(
         summary["outlying"]["rows"].as_u64().unwrap(),

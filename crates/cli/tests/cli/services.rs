@@ -95,7 +95,7 @@ fn a_node_is_asked_from_the_command_line() {
 
     ask(&["drop", &notes]).succeeded();
     let gone = ask(&["get", &notes]);
-    assert_eq!((gone.code, gone.stderr.as_str()), (1, "error: nothing stands at /notes (unknown_service)\n"));
+    assert_eq!((gone.code, gone.stderr.as_str()), (1, "error: there is no service at /notes (unknown_service)\n"));
 }
 
 #[test]

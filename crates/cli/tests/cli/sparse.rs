@@ -245,7 +245,7 @@ fn what_sparse_rows_cannot_be_asked_is_told_and_nothing_is_left_behind() {
             2,
             "--first-column: for SVMlight's text, which table.csv is not",
         ),
-        (&["cluster", "texts.svm", "-k", "121"][..], 3, "121 clusters were asked for, but there are only 120 rows"),
+        (&["cluster", "texts.svm", "-k", "121"][..], 3, "you requested 121 clusters, but only 120 rows"),
         (&["cluster", "bad.svm", "-k", "2"][..], 3, "bad.svm, line 2: expected each column once, found column 1 again"),
         (&["cluster", "bad.svm", "-k", "2"][..], 3, "bad.svm: 3 faults in all"),
         (&["cluster", "half.mtx", "-k", "2"][..], 3, "found a symmetric one"),

@@ -131,7 +131,7 @@ fn everything_that_is_wrong_with_a_workflow_is_told_and_nothing_is_done() {
     let missing = sandbox.lehr(&["run", "nowhere.toml"]);
     assert_eq!((missing.code, missing.stderr.as_str()), (4, "error: nowhere.toml: no such file\n"));
     let nothing = sandbox.lehr(&["run", "greeting.toml", "--resume"]);
-    assert_eq!((nothing.code, nothing.stderr.as_str()), (4, "error: there is no run of greeting to go on with\n"));
+    assert_eq!((nothing.code, nothing.stderr.as_str()), (4, "error: there is no run of greeting to continue\n"));
 }
 
 /// A step that fails until a record is there.
@@ -165,7 +165,7 @@ fn a_run_that_failed_goes_on_where_it_was() {
     assert_eq!(failed.code, 1);
     assert!(failed.stderr.contains("step read: no record \"absent\" (unknown_entry)"), "{}", failed.stderr);
     assert!(
-        failed.stderr.contains("hint: what is done is kept; go on with: lehr run waiting.toml --resume"),
+        failed.stderr.contains("hint: finished steps are kept; continue with: lehr run waiting.toml --resume"),
         "{}",
         failed.stderr
     );
@@ -174,7 +174,7 @@ fn a_run_that_failed_goes_on_where_it_was() {
     sandbox.lehr(&["run", "note.toml"]).succeeded();
     let resumed = sandbox.lehr(&["run", "waiting.toml", "--resume"]).succeeded();
     assert_eq!(resumed.stdout, "found\n");
-    assert!(resumed.stderr.starts_with("waiting-1: goes on; done before: first\n"), "{}", resumed.stderr);
+    assert!(resumed.stderr.starts_with("waiting-1: continues; done before: first\n"), "{}", resumed.stderr);
     let again = sandbox.lehr(&["run", "waiting.toml", "--from", "read", "--json"]).succeeded();
     let run: serde_json::Value = serde_json::from_str(&again.stdout).unwrap();
     assert_eq!(

@@ -147,7 +147,8 @@ fn a_fault_in_the_processes_of_a_service_is_the_one_of_one_process() {
         let clustering = setup.start_declared(&host, "/clustering", &Cluster).await.unwrap();
         let job = run(&clustering, &one("table"), r#"{ "clusters": 3001 }"#).await;
         let fault = wait(&clustering, &job).await.fault.unwrap();
-        let reason = "table: 3001 clusters were asked for, but there are only 3000 rows with a weight above 0: ask for 3000 or fewer";
+        let reason =
+            "table: you requested 3001 clusters, but only 3000 rows have a weight above 0: request 3000 or fewer";
         assert_eq!((fault.code(), fault.reason()), (Code::InvalidValue, reason));
         let embedding = setup.start_declared(&host, "/embedding", &lehr_methods::embed::Embedding).await.unwrap();
         let job = run(&embedding, &one("table"), "{}").await;

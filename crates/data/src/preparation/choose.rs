@@ -123,7 +123,7 @@ fn decided(
     }
     let is_asked_for = wishes.columns.as_ref().map(|columns| columns.contains(name));
     if is_asked_for == Some(false) {
-        return Err("not asked for".to_owned());
+        return Err("not requested".to_owned());
     }
     let is_asked_for = is_asked_for == Some(true) || wishes.log.contains(name);
     match (&account.role, &account.facts) {
@@ -211,7 +211,7 @@ fn logged(name: &str, facts: &NumberFacts, wishes: &Wishes, rows: usize) -> Resu
         Some(reason) if wishes.is_auto => {
             Ok(How { log_offset: Some(facts.log_offset), words: format!("{}: {reason}", log_words(facts)) })
         }
-        _ => Ok(How { log_offset: None, words: "as it is".to_owned() }),
+        _ => Ok(How { log_offset: None, words: "unchanged".to_owned() }),
     }
 }
 
@@ -408,7 +408,7 @@ mod tests {
         let how: Vec<&str> = preparation.uses.iter().map(|used| &*used.how).collect();
         assert!(how[0].starts_with("identifiers: "), "{how:?}");
         assert!(how[1].starts_with("logarithm: its skewness is"), "{how:?}");
-        assert_eq!(how[2], "as it is");
+        assert_eq!(how[2], "unchanged");
         assert!(how[3].starts_with("a category: "), "{how:?}");
         let prepared = preparation.apply(&frame).unwrap();
         assert_eq!((prepared.filled, prepared.table.len()), (20, 400));

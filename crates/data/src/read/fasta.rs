@@ -2,7 +2,8 @@
 //!
 //! The alphabet is found out, unless given: see [`Alphabet::likely`]. Lower case, `\r\n`,
 //! blanks and blank lines among the letters, and a `*` at the end of a protein are fine. Everything else that is no
-//! letter of the alphabet is a fault, with its line. Gaps are letters only if you expect aligned sequences.
+//! letter of the alphabet is a fault, with its line and record. Gaps are letters only if you expect aligned sequences.
+//! A protein among nucleotides, or nucleotides among proteins, are one fault for the record.
 
 use std::io::Read;
 use std::path::Path;
@@ -11,6 +12,9 @@ use crate::error::{Error, Fault, Faults, Place, quoted};
 use crate::read::source::{Source, foreign_format, open};
 use crate::sequences::{Alphabet, GAP, Sequences, is_gap};
 
+/// Among proteins, a record of at least this many letters, all of `ACGTUN`, is a fault if the alphabet was found out.
+/// Hardly any protein is made of these amino acids alone.
+const NUCLEOTIDES_MIN: usize = 20;
 /// A line longer than this is treated as a file of another kind.
 const LINE_BYTES_MAX: usize = 1 << 30;
 
@@ -52,8 +56,8 @@ pub fn sequences(path: &Path, expected: Expected) -> Result<Sequences, Error> {
 /// let error = sequences_from(">one\nACGTACGTAC\nA?\n>two\n".as_bytes(), "genes.fasta", Expected::default()).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "genes.fasta, line 3: expected a nucleotide (ACGTU or an IUPAC code), found '?' at letter 2\n\
-///      genes.fasta, line 4: expected a sequence, found no letters\n\
+///     "genes.fasta, line 3: expected a nucleotide (ACGTU or an IUPAC code), found '?' as letter 12 of \"one\"\n\
+///      genes.fasta, line 4: expected a sequence, found no letters after \"two\"\n\
 ///      genes.fasta: 2 faults in all"
 /// );
 /// # Ok::<(), lehr_data::Error>(())
@@ -62,6 +66,9 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
     let mut text = Text::read(Source::new(reader, name)?, name)?;
     let alphabet = expected.alphabet.unwrap_or_else(|| text.alphabet());
     let mut faults = Faults::new(name);
+    if expected.alphabet.is_none() && alphabet == Alphabet::Protein {
+        text.find_nucleotides(&mut faults);
+    }
     text.normalise(alphabet, expected.is_aligned, &mut faults);
     // Faults of letters and of whole sequences are told together, in the order of lines as far as each kind goes.
     let Text { letters, ends, ids, heads, .. } = text;
@@ -69,7 +76,8 @@ pub fn sequences_from(reader: impl Read, name: &str, expected: Expected) -> Resu
     for row in 0..ends.len() {
         let is_empty = ends[row] == if row == 0 { 0 } else { ends[row - 1] };
         if is_empty {
-            let (expected, found) = ("a sequence".into(), "no letters".into());
+            let after = if ids[row].is_empty() { String::new() } else { format!(" after {}", quoted(&ids[row])) };
+            let (expected, found) = ("a sequence".into(), format!("no letters{after}"));
             faults.add_with(|| Fault { place: place(row), column: None, expected, found });
         }
         if ids[row].is_empty() {
@@ -140,37 +148,82 @@ impl Text {
         Alphabet::likely([&self.letters])
     }
 
+    /// The letters of a record, as written.
+    fn record(&self, row: usize) -> &[u8] {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        &self.letters[start..self.ends[row]]
+    }
+
+    /// The fault of a record that is of another alphabet than most letters.
+    fn other_alphabet(&self, row: usize, found: &str) -> Fault {
+        Fault {
+            place: Place::Line(self.heads[row]),
+            column: None,
+            expected: "one alphabet in all records".into(),
+            found: format!("record {}, which looks like {found}", quoted(&self.ids[row])),
+        }
+    }
+
+    /// Reports records of nucleotides among proteins, where nobody said that all are proteins.
+    fn find_nucleotides(&self, faults: &mut Faults) {
+        for row in 0..self.ends.len() {
+            let letters = || self.record(row).iter().filter(|letter| !is_gap(**letter));
+            if letters().count() >= NUCLEOTIDES_MIN && letters().all(|letter| b"ACGTUNacgtun".contains(letter)) {
+                let found = "DNA, among proteins; if all are proteins, name the alphabet";
+                faults.add_with(|| self.other_alphabet(row, found));
+            }
+        }
+    }
+
+    /// Writes each letter in its normal form, and reports those that are none.
     fn normalise(&mut self, alphabet: Alphabet, is_aligned: bool, faults: &mut Faults) {
         let mut line = 0;
-        for place in 0..self.letters.len() {
-            let letter = self.letters[place];
-            let normal = match alphabet.normal(letter) {
-                None if is_aligned && is_gap(letter) => Some(GAP),
-                normal => normal,
-            };
-            if let Some(normal) = normal {
-                self.letters[place] = normal;
-                continue;
-            }
-            while self.lines.get(line + 1).is_some_and(|(start, _)| *start <= place) {
-                line += 1;
-            }
-            let (start, number) = self.lines[line];
-            faults.add_with(|| {
-                let shown = if letter.is_ascii() {
-                    format!("{:?}", char::from(letter))
-                } else {
-                    format!("the byte {letter:02X}")
+        for row in 0..self.ends.len() {
+            let start = if row == 0 { 0 } else { self.ends[row - 1] };
+            let mut is_first = true;
+            for place in start..self.ends[row] {
+                let letter = self.letters[place];
+                let normal = match alphabet.normal(letter) {
+                    None if is_aligned && is_gap(letter) => Some(GAP),
+                    normal => normal,
                 };
-                let advice = if is_gap(letter) { ": a gap, as aligned sequences have" } else { "" };
-                Fault {
-                    place: Place::Line(number),
-                    column: None,
-                    expected: alphabet.letter_name().into(),
-                    found: format!("{shown} at letter {}{advice}", place - start + 1),
+                if let Some(normal) = normal {
+                    self.letters[place] = normal;
+                    continue;
                 }
-            });
+                if std::mem::take(&mut is_first) && self.is_protein(row, alphabet) {
+                    faults.add_with(|| self.other_alphabet(row, "a protein, among nucleotides"));
+                    break;
+                }
+                while self.lines.get(line + 1).is_some_and(|(start, _)| *start <= place) {
+                    line += 1;
+                }
+                let number = self.lines[line].1;
+                faults.add_with(|| {
+                    let shown = if letter.is_ascii() {
+                        format!("{:?}", char::from(letter))
+                    } else {
+                        format!("the byte {letter:02X}")
+                    };
+                    let advice = if is_gap(letter) { ": a gap, as aligned sequences have" } else { "" };
+                    let of = quoted(&self.ids[row]);
+                    Fault {
+                        place: Place::Line(number),
+                        column: None,
+                        expected: alphabet.letter_name().into(),
+                        found: format!("{shown} as letter {} of {of}{advice}", place - start + 1),
+                    }
+                });
+            }
         }
+    }
+
+    /// Whether a record looks like a protein where nucleotides are expected. Letters before the first that is no
+    /// nucleotide are normal already, which changes none of an amino acid.
+    fn is_protein(&self, row: usize, alphabet: Alphabet) -> bool {
+        let record = self.record(row);
+        let is_amino_acid = |letter: &u8| is_gap(*letter) || Alphabet::Protein.normal(*letter).is_some();
+        alphabet == Alphabet::Dna && Alphabet::likely([record]) == Alphabet::Protein && record.iter().all(is_amino_acid)
     }
 }
 
@@ -208,7 +261,7 @@ mod tests {
         assert!(read(b">a\nAC-T\n>b\nA.GT\n", true).unwrap().has_gaps());
         assert_eq!(
             message(b">a\nAC-T\n"),
-            "g.fa, line 2: expected a nucleotide (ACGTU or an IUPAC code), found '-' at letter 3: a gap, as aligned sequences have"
+            "g.fa, line 2: expected a nucleotide (ACGTU or an IUPAC code), found '-' as letter 3 of \"a\": a gap, as aligned sequences have"
         );
     }
 
@@ -221,6 +274,36 @@ mod tests {
         );
         assert!(message(b"PK\x03\x04").contains("ZIP"));
         assert!(message(b">\xff\nACGT\n").contains("line 1, byte 1 of the text: expected UTF-8, found the byte FF"));
+    }
+
+    #[test]
+    fn a_letter_is_counted_within_its_record_and_an_empty_record_is_named() {
+        assert_eq!(
+            message(b">a\nACGT\n>b\nACGT\nAC1T\n>empty\n>c\nA\n"),
+            "g.fa, line 5: expected a nucleotide (ACGTU or an IUPAC code), found '1' as letter 7 of \"b\"\n\
+             g.fa, line 6: expected a sequence, found no letters after \"empty\"\n\
+             g.fa: 2 faults in all"
+        );
+    }
+
+    #[test]
+    fn a_record_of_another_alphabet_is_one_fault() {
+        let dna = "ACGTTGCAACGTTGCAACGTTGCA".repeat(9);
+        assert_eq!(
+            message(format!(">a\n{dna}\n>p\nMKVLAAGIVG\n>b\n{dna}\n").as_bytes()),
+            "g.fa, line 3: expected one alphabet in all records, found record \"p\", which looks like a protein, among nucleotides"
+        );
+        let protein = "MKVLAAGIVGMKVLAAGIVGWWRSTMKVLAAGIVGMKVL";
+        let text = format!(">p\n{protein}\n>d\nACGTTGCAACGTTGCAACGTTGCA\n");
+        assert_eq!(
+            message(text.as_bytes()),
+            "g.fa, line 3: expected one alphabet in all records, found record \"d\", which looks like DNA, among proteins; \
+             if all are proteins, name the alphabet"
+        );
+        // Named, or too short to be sure.
+        let expected = Expected { alphabet: Some(Alphabet::Protein), is_aligned: false };
+        assert_eq!(sequences_from(text.as_bytes(), "g.fa", expected).unwrap().len(), 2);
+        assert!(read(format!(">p\n{protein}\n>q\nACGTACGT\n").as_bytes(), false).is_ok());
     }
 
     #[test]

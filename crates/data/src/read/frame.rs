@@ -372,7 +372,7 @@ fn of_text(
     }
     if let Some((line, count)) = records.stray() {
         let more = if count > 1 { format!(" (and {} more)", count - 1) } else { String::new() };
-        notes.push(format!("line {line}: a quote that nothing closes is taken for a letter{more}"));
+        notes.push(format!("line {line}: Lehr reads an unclosed quote as an ordinary character{more}"));
     }
     let dialect = Dialect {
         format: Format::Delimited,

@@ -350,7 +350,7 @@ fn without_repeated_header(
     let count = before - rows.len();
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
     notes.push(format!(
-        "the names of the columns stand {times} more among the rows, first in line {}; left out",
+        "the names of the columns occur {times} more among the rows, first in line {}; left out",
         grid.line(first)
     ));
 }
@@ -488,7 +488,7 @@ fn ragged(
             return Ok(Faults::new(name));
         }
         _ if drops => {
-            notes.push(format!("{rows_have} fewer than {width} fields, as a program writes that leaves out what is empty at the end of rows; the others are missing"));
+            notes.push(format!("{rows_have} fewer than {width} fields. Some programs leave out empty fields at the end of a row; Lehr reads these as missing"));
             return Ok(Faults::new(name));
         }
         _ => {}
@@ -575,7 +575,8 @@ fn names(
     });
     let given: Vec<String> = given.collect();
     if has_row_names {
-        notes.push("rows have a field more than the names; the first is taken for the name of the row".into());
+        notes
+            .push("rows have one field more than there are names; Lehr reads the first field as the row's name".into());
     }
     unique(given, has_row_names, notes)
 }

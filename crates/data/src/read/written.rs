@@ -395,7 +395,7 @@ pub(super) fn decide(
         own.retain(|word| survey.filled > 0 && !gaps.contains(&**word));
         if let Some(word) = own.first() {
             let word = quoted(word);
-            notes.push(format!("{word} in {name:?} is read as a text; if it stands for a missing value, say so"));
+            notes.push(format!("{word} in {name:?} is read as text; if it means a missing value, name it with --na"));
         }
         texts.push(own);
     }
@@ -439,7 +439,7 @@ fn one(
         && let Some((yes, no)) = truth::pair(&survey.words, survey.filled < rows, survey.is_crossed(rows))
     {
         if no.is_empty() {
-            notes.push(format!("{name:?} has {yes:?} or nothing; read as yes or no"));
+            notes.push(format!("{name:?} has {yes:?} or is empty; read as yes or no"));
         }
         return ReadAs::Truth { yes, no };
     }
@@ -452,7 +452,7 @@ fn one(
             let numbers = survey.filled - misfits;
             let line = grid.line(*row);
             notes.push(format!(
-                "{name:?} is read as text: {numbers} of its {} values are numbers, and {} in line {line} is none; if it stands for a missing value, say so",
+                "{name:?} is read as text: {numbers} of its {} values are numbers, but {} in line {line} is not; if it means a missing value, name it with --na",
                 survey.filled,
                 example(*row)
             ));
@@ -462,7 +462,7 @@ fn one(
         if dates * 2 > survey.filled {
             let why = match other {
                 Some(row) => format!(
-                    "and {} in line {} is none; if it stands for a missing value, say so",
+                    "but {} in line {} is not; if it means a missing value, name it with --na",
                     example(row),
                     grid.line(row)
                 ),
@@ -516,7 +516,7 @@ fn one(
     if is_ambiguous {
         let row = (0..grid.rows()).find(|row| grid.field(*row, column).contains(['.', ','])).unwrap_or_default();
         let meant = if reading.thousands.is_some() { "thousands" } else { "a fraction" };
-        notes.push(format!("{name:?} is ambiguous: the mark in {} may stand before thousands or a fraction, and no column shows which; read as {meant}", example(row)));
+        notes.push(format!("{name:?} is ambiguous: the mark in {} may separate thousands or a fraction, and no column shows which; read as {meant}", example(row)));
     }
     if survey.written == 0 && mark == Mark::Point && !is_ambiguous {
         return ReadAs::Number;

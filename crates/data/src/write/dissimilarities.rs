@@ -31,9 +31,14 @@ impl Extent {
         }
     }
 
-    /// The mean of the values, 0 if there are none.
+    /// The mean of the values, NaN if there are none.
     pub fn mean(&self) -> f64 {
-        if self.present == 0 { 0.0 } else { self.sum / self.present as f64 }
+        if self.present == 0 { f64::NAN } else { self.sum / self.present as f64 }
+    }
+
+    /// The largest value for a header, NaN if there is none.
+    pub fn stated_largest(&self) -> f64 {
+        if self.present == 0 { f64::NAN } else { self.largest }
     }
 }
 

@@ -70,7 +70,7 @@ fn what_nothing_decides_is_said_to_be_ambiguous() {
     assert_eq!(
         frame.notes(),
         [
-            "\"a\" is ambiguous: the mark in \"1,234\" may stand before thousands or a fraction, and no column shows which; read as thousands"
+            "\"a\" is ambiguous: the mark in \"1,234\" may separate thousands or a fraction, and no column shows which; read as thousands"
         ]
     );
     let asked = with("a;b\n1,234;x\n2,345;y\n", &TableForm { decimal: Some(','), ..TableForm::default() });
@@ -85,8 +85,8 @@ fn numbers_that_are_none_are_text_and_said_to_be() {
     assert_eq!(
         frame.notes(),
         [
-            "\"a\" is read as text: 4 of its 5 values are numbers, and \"4o\" in line 5 is none; if it stands for a missing value, say so",
-            "\"zip\" is read as text: 4 of its 5 values are numbers, and \"x\" in line 4 is none; if it stands for a missing value, say so",
+            "\"a\" is read as text: 4 of its 5 values are numbers, but \"4o\" in line 5 is not; if it means a missing value, name it with --na",
+            "\"zip\" is read as text: 4 of its 5 values are numbers, but \"x\" in line 4 is not; if it means a missing value, name it with --na",
             "\"money\" is read as text: it has several currencies, $, €; convert them, or ask for numbers (--as-number) to read them as they are",
             "\"share\" is read as text: 2 of its values are per cent and 3 are not; convert them, or ask for numbers (--as-number) to read them as they are",
         ]
@@ -106,7 +106,7 @@ fn numbers_that_are_none_are_text_and_said_to_be() {
     assert_eq!(
         dates.notes(),
         [
-            "\"d\" is read as text: 3 of its 4 values are dates, and \"soon\" in line 4 is none; if it stands for a missing value, say so"
+            "\"d\" is read as text: 3 of its 4 values are dates, but \"soon\" in line 4 is not; if it means a missing value, name it with --na"
         ]
     );
     let codes = plain("zip,x\n01234,1\n12345,2\n");
@@ -260,7 +260,7 @@ fn a_word_for_a_gap_is_a_text_unless_a_column_of_numbers_has_it_for_a_gap() {
     assert_eq!(texts(&frame, "damage"), ["None", "Minor", "None"]);
     assert_eq!(texts(&frame, "host"), ["Nan", "Ann", "Bob"]);
     let note = |word: &str, column: &str| {
-        format!("{word:?} in {column:?} is read as a text; if it stands for a missing value, say so")
+        format!("{word:?} in {column:?} is read as text; if it means a missing value, name it with --na")
     };
     assert_eq!(frame.notes(), [note("Nan", "host"), note("None", "damage")]);
     let frame = plain("damage,cost\nNone,5\nMinor,None\nNone,7\n");

@@ -91,7 +91,7 @@ fn rows_below_the_table_are_left_out_if_they_show_what_they_are() {
 
 #[test]
 fn what_stands_between_rows_is_left_out_and_told() {
-    let note = "the names of the columns stand once more among the rows, first in line 3; left out";
+    let note = "the names of the columns occur once more among the rows, first in line 3; left out";
     reads("a,b\n1,2\na,b\n3,4\n", &[1.0, 3.0], &[2.0, 4.0], &[note]);
     reads(
         "a,b\n1,2\n\n3,4\n",
@@ -114,7 +114,7 @@ fn ragged_rows_are_faults_unless_all_show_why() {
     assert_eq!(
         frame.notes(),
         [
-            "2 rows have fewer than 3 fields, as a program writes that leaves out what is empty at the end of rows; the others are missing"
+            "2 rows have fewer than 3 fields. Some programs leave out empty fields at the end of a row; Lehr reads these as missing"
         ]
     );
     let text = "a,b,c\n1,2,3\n1,2\n4,5,\n";
@@ -146,7 +146,10 @@ fn names_of_rows_without_a_name_of_their_own() {
     let frame = plain("mpg cyl\nMazda 21 6\nDatsun 22.8 4\n");
     assert_eq!(names(&frame), ["row", "mpg", "cyl"]);
     assert_eq!(texts(&frame, "row"), ["Mazda", "Datsun"]);
-    assert_eq!(frame.notes(), ["rows have a field more than the names; the first is taken for the name of the row"]);
+    assert_eq!(
+        frame.notes(),
+        ["rows have one field more than there are names; Lehr reads the first field as the row's name"]
+    );
 }
 
 #[test]
@@ -180,7 +183,7 @@ fn a_quote_that_nothing_closes_is_a_letter() {
     assert_eq!(texts(&stray, "u"), ["\"b", "d, e", "g", "i"]);
     assert_eq!(texts(&stray, "x"), ["1", "2", "\"3", "4"]);
     assert!(
-        stray.notes()[0].starts_with("line 2: a quote that nothing closes is taken for a letter (and 1 more)"),
+        stray.notes()[0].starts_with("line 2: Lehr reads an unclosed quote as an ordinary character (and 1 more)"),
         "{:?}",
         stray.notes()
     );

@@ -204,7 +204,7 @@ fn two_tables_in_one_file_are_told() {
     let same = read(&(text(&rows, ",", "\r\n") + &text(&rows, ",", "\r\n")), None).unwrap();
     assert_eq!(same.rows(), 2 * ROWS);
     assert!(
-        same.notes()[0].starts_with("the names of the columns stand once more among the rows"),
+        same.notes()[0].starts_with("the names of the columns occur once more among the rows"),
         "{:?}",
         same.notes()
     );

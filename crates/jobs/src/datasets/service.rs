@@ -583,7 +583,7 @@ impl Exclusive<StartReading> for DatasetService {
                     UploadState::Uploading => {}
                 }
                 if let Some(bytes) = upload.bytes.filter(|bytes| *bytes != upload.offset) {
-                    let reason = format!("expected {bytes} bytes, found {}: go on there", upload.offset);
+                    let reason = format!("expected {bytes} bytes, found {}: continue there", upload.offset);
                     return Err(Fault::new(Code::PreconditionFailed, reason));
                 }
                 upload.state = UploadState::Reading;

@@ -117,7 +117,7 @@ impl<'a> Order<'a> {
         let head: Head = serde_json::from_slice(head).map_err(misread)?;
         let mut inputs = Inputs::default();
         for (name, dataset) in &head.inputs {
-            let table = next(&mut bytes)?.ok_or_else(|| misread("a table is not there"))?;
+            let table = next(&mut bytes)?.ok_or_else(|| misread("a table is missing"))?;
             inputs.add(name.clone(), dataset.clone(), arrow::read(table, dataset)?);
         }
         Ok(Self { head, inputs, checkpoint: next(&mut bytes)?, log: next(&mut bytes)? })

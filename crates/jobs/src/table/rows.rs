@@ -117,7 +117,7 @@ impl Table {
             }
         };
         if chosen.is_empty() {
-            return Err(Error::Empty { name: name.to_owned(), found: "no column of numbers" });
+            return Err(Error::Empty { name: name.to_owned(), found: "no numeric column" });
         }
         let names: Vec<String> = self.columns().map(|(name, _)| name.to_owned()).collect();
         let wanted = chosen.iter().map(String::as_str).chain(weights).chain(id);

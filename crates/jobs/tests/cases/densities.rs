@@ -354,10 +354,7 @@ fn what_cannot_be_meant_is_refused_in_words() {
         assert!(found.contains("few") && found.contains("\"z\"") && found.contains("same"), "{found}");
         let options = columns(&["x"]).with(&mixture::Options { components: Some(9), ..three() });
         let found = reason(&services.mixture, Order::new("few", &options)).await;
-        assert_eq!(
-            found,
-            "few: 9 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
-        );
+        assert_eq!(found, "few: you requested 9 clusters, but only 3 rows have a weight above 0: request 3 or fewer");
         let found = reason(&services.mixture, Order::new("few", &three())).await;
         assert!(found.starts_with("few: 1 of the columns are the same in all rows"), "{found}");
         assert!(found.contains(": same; expected columns that vary"), "{found}");

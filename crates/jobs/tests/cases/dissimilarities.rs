@@ -265,10 +265,7 @@ fn what_is_no_matrix_and_what_cannot_be_compared_is_a_fault_that_says_so() {
         assert_eq!(found, "points: metric: expected one of rows, found identity, which is one of sequences");
         upload_csv(&services.datasets, "pairs", "d\n1\n9\n9\n").await.unwrap();
         let found = reason(&services.pairwise, Order::new("pairs", &clustered(4))).await;
-        assert_eq!(
-            found,
-            "pairs: 4 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
-        );
+        assert_eq!(found, "pairs: you requested 4 clusters, but only 3 rows have a weight above 0: request 3 or fewer");
         let named = Order { input: of("pairs", "points"), ..Order::new("", &clustered(2)) };
         done(&services.pairwise, named).await;
         upload_csv(&services.datasets, "negative", "d\n1\n-9\n9\n").await.unwrap();

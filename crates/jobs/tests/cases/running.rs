@@ -219,10 +219,7 @@ fn fingerprints_are_clustered_as_bits_with_the_bits_of_the_librarys() {
             ),
             (serde_json::json!({ "clusters": 3, "lonlat": true }), "compounds: lonlat: for columns of numbers"),
             (serde_json::json!({ "clusters": 3, "weights": "doses" }), "doses"),
-            (
-                serde_json::json!({ "clusters": 91 }),
-                "compounds: 91 clusters were asked for, but there are only 90 rows",
-            ),
+            (serde_json::json!({ "clusters": 91 }), "compounds: you requested 91 clusters, but only 90 rows"),
         ] {
             let job = run(&clustering, Order::new("compounds", &options(given))).await.unwrap();
             let done = wait(&clustering, &job).await;
@@ -376,7 +373,7 @@ fn what_cannot_be_meant_is_refused_before_it_is_queued() {
             ),
             (
                 serde_json::json!({ "clusters": 3 }),
-                "line: 3 clusters were asked for, but there are only 2 rows with a weight above 0: ask for 2 or fewer",
+                "line: you requested 3 clusters, but only 2 rows have a weight above 0: request 2 or fewer",
             ),
             (
                 serde_json::json!({ "columns": ["y"] }),

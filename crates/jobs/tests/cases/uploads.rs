@@ -30,7 +30,7 @@ fn an_upload_goes_on_where_it_was_interrupted() {
         assert_eq!(gap.code(), Code::PreconditionFailed);
         assert_eq!(gap.reason(), "expected a piece at offset 10, found one at 12");
         let early = datasets.call(Finish { name: "sites".into() }).await.unwrap_err();
-        assert_eq!(early.reason(), "expected 26 bytes, found 10: go on there");
+        assert_eq!(early.reason(), "expected 26 bytes, found 10: continue there");
         let long = datasets.call(append("sites", 10, &[b'1'; 17])).await.unwrap_err();
         assert_eq!(long.code(), Code::TooLarge);
         datasets.call(append("sites", 10, &bytes[10..])).await.unwrap();
@@ -310,7 +310,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
             set.warnings,
             [
                 "s: left out, without a number: note (\"x\"); format \"table\" keeps all columns",
-                "s: \"a\" is ambiguous: the mark in \"1,234\" may stand before thousands or a fraction, and no column shows which; read as thousands",
+                "s: \"a\" is ambiguous: the mark in \"1,234\" may separate thousands or a fraction, and no column shows which; read as thousands",
                 "s: \"a\" is read as number, thousands ',', ambiguous",
                 "s: \"share\" is read as number, per cent",
             ]
@@ -322,7 +322,7 @@ fn an_upload_is_answered_with_what_the_command_would_warn_of() {
         };
         let set = datasets.call(fasta).await.unwrap();
         let warning =
-            "f: 1 id stands for several items, which results tell apart by their order alone: \"a\" (items 1 and 3)";
+            "f: 1 id occurs for several items, which results tell apart by their order alone: \"a\" (items 1 and 3)";
         assert_eq!(set.warnings, [warning]);
         let chosen = UploadFile {
             columns: Some(vec!["b".into()]),

@@ -9,12 +9,16 @@ use lehr_distances::tanimoto::Tanimoto;
 use lehr_distances::{Error, columns, rows};
 use serde_json::{Map, Value};
 
-use super::{Metric, Options};
+use super::{Letters, Metric, Options};
 
 /// The columns by which rows were compared, among the parameters of their dissimilarities.
 pub const COLUMN_NAMES: &str = "column_names";
 /// Whether they were scaled before, likewise.
 pub const STANDARDISED: &str = "standardised";
+/// The column of their ids, if it was named, likewise.
+pub const ID_COLUMN: &str = "id_column";
+/// The alphabet of sequences, likewise.
+pub const ALPHABET: &str = "alphabet";
 
 /// The kind of items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,12 +190,20 @@ impl Items {
     }
 
     /// The facts about the comparison of these, in addition to the name of the dissimilarity. They are its own
-    /// parameters, and for rows the columns and whether these were scaled.
+    /// parameters, for sequences their alphabet, and for rows the columns and whether these were scaled.
+    /// [`Options::completed`] takes options from them.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();
         if let Items::Records(records) = self {
             parameters.insert(COLUMN_NAMES.into(), records.columns().into());
             parameters.insert(STANDARDISED.into(), options.standardize.into());
+            if let Some(id) = &options.id {
+                parameters.insert(ID_COLUMN.into(), id.as_str().into());
+            }
+        }
+        if let Items::Sequences(sequences) = self {
+            let alphabet = Letters::from(sequences.alphabet());
+            parameters.insert(ALPHABET.into(), alphabet.word().into());
         }
         parameters
     }

@@ -25,7 +25,7 @@ pub enum Metric {
     Identity,
     /// Sequences: the same among columns with two letters
     IdentityWithoutGaps,
-    /// Sequences: substitutions a place, corrected by Jukes and Cantor
+    /// Sequences: substitutions per position, corrected by Jukes and Cantor
     JukesCantor,
     /// Sequences: the same, corrected by Kimura from transitions and transversions
     Kimura,
@@ -35,9 +35,9 @@ pub enum Metric {
     ScoreOverLarger,
     /// Sequences: 1 less their score over the geometric mean of their own scores
     ScoreOverMean,
-    /// Aligned sequences: the share of places that differ, gaps included
+    /// Aligned sequences: the share of positions that differ, gaps included
     Hamming,
-    /// Aligned sequences: the share of places that differ, of those where both have a letter
+    /// Aligned sequences: the share of positions that differ, of those where both have a letter
     PDistance,
     /// Fingerprints: 1 less the share of common bits among the bits of either
     Tanimoto,
@@ -51,7 +51,7 @@ pub enum Metric {
     Cosine,
     /// Rows: 1 less their correlation
     Correlation,
-    /// Rows of numbers and categories: the mean of differences as shares of each column's range, and of 1 for categories that differ (Gower)
+    /// Rows of numbers and categories: the mean over columns of the difference as a share of the range, or 1 for categories that differ (Gower)
     Gower,
 }
 
@@ -109,7 +109,7 @@ pub enum Alignment {
     Global,
     /// All of both, gaps at the ends free
     SemiGlobal,
-    /// None: all sequences have one length and stand below each other
+    /// None: the sequences are aligned already and have one length
     Given,
 }
 
@@ -144,7 +144,7 @@ impl Alignment {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, FromWord, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Ambiguous {
-    /// Nothing: the pair leaves the place out, as where one has a gap
+    /// Nothing: the pair leaves the position out, as if one had a gap
     #[default]
     Skip,
     /// A difference, unless both have the same letter
@@ -174,6 +174,25 @@ pub enum Letters {
     Dna,
     /// Amino acids
     Protein,
+}
+
+impl Letters {
+    /// Its name on the command line.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Dna => "dna",
+            Self::Protein => "protein",
+        }
+    }
+}
+
+impl From<Alphabet> for Letters {
+    fn from(alphabet: Alphabet) -> Self {
+        match alphabet {
+            Alphabet::Dna => Self::Dna,
+            Alphabet::Protein => Self::Protein,
+        }
+    }
 }
 
 impl From<Letters> for Alphabet {

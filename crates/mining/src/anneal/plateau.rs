@@ -50,7 +50,7 @@ impl Suggestion {
     pub(crate) fn warning(&self) -> Option<String> {
         let plateau = widest(&self.plateaus).filter(|plateau| plateau.width() < CLEAR)?;
         Some(format!(
-            "no number of clusters stands out: {} lasted longest, but the temperature fell by a factor of {:.2} only",
+            "no number of clusters is clearly better: {} is the best guess, but it lasted only while the temperature fell by a factor of {:.2}; you can give the number",
             plateau.clusters,
             exp(plateau.width())
         ))

@@ -166,36 +166,36 @@ fn warnings(
     let mut warnings = Vec::new();
     if !climb.is_converged {
         warnings.push(format!(
-            "the fit was ended after {} passes at temperature 1, the most allowed, with likelihood still to gain",
+            "the fit ended after {} iterations at temperature 1, the limit, while the likelihood still rose",
             climb.objectives.len()
         ));
     }
     if let Some(other) = other.filter(|other| other.order > kept.order + ORDER) {
         warnings.push(format!(
-            "the map {} is kept for its likelihood; the one {} has less of it and is laid out better (order {:.2} against {:.2}), so this one may be folded",
+            "Lehr kept the map {} because its likelihood is higher. The map {} has a better order ({:.2} against {:.2}), so the kept one may be folded",
             kept.start, other.start, other.order, kept.order
         ));
     }
     if climb.sheet.noise < HELD_UP * problem.frame.cloud {
         warnings.push(
-            "the rows lie on the map almost exactly: its likelihood says how little noise is allowed rather than how well it fits".into(),
+            "the rows are on the map almost exactly: its likelihood depends on the smallest noise allowed rather than on the fit".into(),
         );
     }
     let images = problem.frame.images(&climb.sheet);
     let spread = images.iter().map(|y| y * y).sum::<f64>() / images.len() as f64;
     if spread < COLLAPSED * table.variance {
-        warnings.push("the map has stayed a point: the rows look like one round Gaussian".into());
+        warnings.push("the map is a single point: the rows look like one round Gaussian".into());
     }
     if map.free_parameters() as f64 > table.cells / table.rows.row_weight {
         warnings.push(format!(
-            "the map has {} free numbers for {} cells: it learns the rows by heart; ask for fewer basis functions",
+            "the map has {} free parameters for {} cells: it overfits; request fewer basis functions",
             map.free_parameters(),
             input.len() * input.dimension() - input.missing()
         ));
     }
     if table.empty_rows > 0 {
         warnings.push(format!(
-            "{} of the rows have no value at all: nothing is known of where they came from",
+            "{} of the rows have no value at all: their positions on the map are unknown",
             table.empty_rows
         ));
     }

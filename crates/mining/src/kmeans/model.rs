@@ -5,7 +5,8 @@ use lehr_ranks::timing::Spread;
 use super::fit::State;
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
-use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
+use crate::borders::Borders;
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Totals};
 use crate::rows::{Input, Rows, Scalar};
 
 /// Clusters, their centres, each row's label, and the results of the starts. Clusters are numbered by decreasing
@@ -75,14 +76,14 @@ impl Model {
         let mut warnings = Vec::new();
         if found.clusters.len() < parameters.clusters {
             warnings.push(format!(
-                "{} clusters were asked for, but only {} have rows: the points of positive weight have too few distinct positions, or a start was ended on its way",
+                "you requested {} clusters, but only {} have rows: the points of positive weight have too few distinct positions, or a start was stopped early",
                 parameters.clusters,
                 found.clusters.len()
             ));
         }
         if state.unfinished > 0 {
             warnings.push(format!(
-                "{} of {} starts had not come to their fixed point after {} sweeps",
+                "{} of {} initialisations had not converged after {} iterations",
                 state.unfinished,
                 state.costs.len(),
                 parameters.max_sweeps

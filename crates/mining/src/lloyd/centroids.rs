@@ -7,10 +7,10 @@ use lehr_numerics::sparse::{HardSparseCenters, SparseRows, SparseScratch, sparse
 use lehr_numerics::tiles::{DIRECT_DIMENSION, Tiles};
 use serde::{Deserialize, Serialize};
 
-use super::borders::{Borders, Neighbourhoods};
 use super::label::nearest_of;
 use super::noise::{self, OUTLIER};
 use crate::Error;
+use crate::borders::{Borders, Neighbourhoods};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{Input, RowMajor, SparseDistance, entries};
 

@@ -1,9 +1,9 @@
 //! Clusters as users see them, whichever method found their centres: numbered by decreasing weight, in the unit of the
 //! points.
 
-use super::borders::Borders;
 use super::label::{Labelled, Totals};
 use super::noise::OUTLIER;
+use crate::borders::Borders;
 use crate::rows::{Input, RowMajor, Rows, Scalar};
 
 /// A cluster's figures.

@@ -260,7 +260,7 @@ impl Stream {
         let left = self.centers.iter().filter(|center| center.later == 0).count();
         if self.passed.batches > 1 && left > 0 {
             warnings.push(format!(
-                "{left} of {} centres {} given no row after the sample: the stream is not like its beginning, or has too few rows; shuffled rows or a larger sample help",
+                "{left} of {} centres {} given no row after the sample: the rest of the stream differs from the sample, or has too few rows; shuffle the rows or take a larger sample",
                 self.centers.len(),
                 if left == 1 { "was" } else { "were" }
             ));

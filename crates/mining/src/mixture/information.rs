@@ -59,7 +59,7 @@ pub(crate) fn leading(table: &Table<'_>, one: &Gaussians, numbers: usize) -> Res
     let Told { widths, mut square, information, .. } = told;
     let untold = || Error::Parameter {
         name: "covariance",
-        expected: "a form whose numbers the cells that are there tell",
+        expected: "a form that the cells with values determine",
         found: format!("{} with columns that no row has together, or hardly any", one.covariance),
     };
     let white = inverse_of_factor(numbers, &cholesky(numbers, &information).ok_or_else(untold)?);

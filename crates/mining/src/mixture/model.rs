@@ -128,14 +128,14 @@ fn warnings(
     let mut warnings = Vec::new();
     if parameters.components.is_some() && found < fitted.asked {
         warnings.push(format!(
-            "{} components were asked for, but only {found} were found: the points of positive weight have no more distinct positions, \
+            "you requested {} components, but Lehr found only {found}: the points of positive weight have no more distinct positions, \
              or a component was left without rows",
             fitted.asked
         ));
     }
     if !fitted.is_converged {
         warnings.push(format!(
-            "the fit was ended after {} passes, the most allowed, with likelihood still to gain",
+            "the fit ended after {} iterations, the limit, while the likelihood still rose",
             fitted.ascent.len()
         ));
     }
@@ -145,13 +145,13 @@ fn warnings(
     let (free_parameters, effective) = (fitted.criteria.free_parameters, table.rows.effective());
     if free_parameters as f64 >= effective {
         warnings.push(format!(
-            "the mixture has {free_parameters} free numbers, and it was fitted to {}: it describes these rows rather than what they were drawn from",
+            "the mixture has {free_parameters} free parameters for {}: it overfits these rows; request fewer components or a simpler covariance",
             effective_rows(effective, table.rows.count)
         ));
     }
     if table.empty_rows > 0 {
         warnings.push(format!(
-            "{} of the rows have no value at all: they count for nothing, and are given the heaviest component",
+            "{} of the rows have no value at all: they do not count, and get the heaviest component",
             table.empty_rows
         ));
     }
@@ -205,7 +205,7 @@ fn never_together(table: &Table<'_>, covariance: Covariance) -> Option<String> {
     let names = table.input.columns();
     let also = if more.is_empty() { String::new() } else { format!(" (and of {} more pairs)", more.len()) };
     Some(format!(
-        "no row has both {} and {}{also}: nothing in the rows says how they vary together within a component",
+        "no row has both {} and {}{also}: the rows do not show how they vary together within a component",
         names[*i], names[*j]
     ))
 }

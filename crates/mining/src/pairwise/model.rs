@@ -9,6 +9,7 @@ use super::hard::Hard;
 use crate::Error;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step, Suggestion};
+use crate::borders::{Borders, STEPS, SUMS};
 
 /// The shares of a cluster's weight at which items represent it.
 const REPRESENTED: [f64; 3] = [0.15, 0.4, 0.75];
@@ -39,7 +40,7 @@ pub struct Cluster {
 pub struct Model {
     /// The cluster of each item.
     pub labels: Vec<u32>,
-    /// The membership of each item in its cluster at `last_temperature`, with equal clusters, in (0, 1].
+    /// The probability that each item belongs to its cluster, by the borders with the neighbours: 0 to 1.
     pub probabilities: Vec<f64>,
     /// One entry for each cluster.
     pub clusters: Vec<Cluster>,
@@ -95,28 +96,16 @@ impl Model {
         let mut number = vec![0; hard.count];
         order.iter().enumerate().for_each(|(new, &old)| number[old] = new as u32);
         let temperature = grown.last_soft_temperature;
-        let log_priors = vec![0.0; hard.count];
-        let mut memberships = vec![0.0; hard.count];
-        let probability = |item: usize| {
-            let own = hard.labels[item] as usize;
-            if temperature > 0.0 {
-                let eps: Vec<f64> = (0..hard.count).map(|k| hard.field(item, k)).collect();
-                soften(&eps, &log_priors, temperature, &mut memberships);
-                memberships[own].max(f64::MIN_POSITIVE)
-            } else {
-                1.0
-            }
-        };
-        let probabilities: Vec<f64> = (0..items).map(probability).collect();
+        let probabilities = probabilities(problem, &hard);
         let clusters: Vec<Cluster> = order.iter().map(|&k| cluster(problem, &hard, k)).collect();
         let mut warnings: Vec<String> = problem.matrix.rounding.iter().cloned().collect();
         let is_open = parameters.stop_temperature.is_none();
         if grown.critical_temperature == 0.0 && items > 1 {
-            warnings.push("nothing tells the items apart: there is one cluster".to_string());
+            warnings.push("no dissimilarity distinguishes the items: there is one cluster".to_string());
         } else if let Some(asked) = parameters.clusters.filter(|_| is_open)
             && clusters.len() < asked
         {
-            warnings.push(format!("{asked} clusters were asked for, but only {} were found: to divide one of them changes less than rounding does", clusters.len()));
+            warnings.push(format!("you requested {asked} clusters, but Lehr found only {}: dividing one of them changes less than rounding does", clusters.len()));
         }
         let suggestion =
             (parameters.clusters.is_none() && is_open).then(|| Suggestion::new(grown.plateaus, clusters.len()));
@@ -197,7 +186,7 @@ impl Model {
             }
         }
         if known.iter().all(|&known| known == 0.0) {
-            return Err(Error::Unrelated { count: 1, first: vec![0] });
+            return Err(crate::matrix::unrelated(vec![0]));
         }
         // A cluster of which nothing is known is no candidate.
         let eps: Vec<f64> = (0..count)
@@ -208,6 +197,45 @@ impl Model {
         soften(&eps, &vec![0.0; count], temperature, &mut memberships);
         Ok((nearest as u32, memberships[nearest]))
     }
+}
+
+/// The probability of each item's label: as of rows, with the field in the place of the squared distance.
+fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
+    let (items, count, weights) = (problem.items(), hard.count, &problem.weights);
+    let label = |item: usize| hard.labels[item] as usize;
+    // The mean field in each cluster (columns) of the items of each (rows).
+    let mut fields = vec![0.0; count * count];
+    for item in (0..items).filter(|item| weights[*item] > 0.0) {
+        let share = weights[item] / hard.masses[label(item)];
+        fields[label(item) * count..][..count]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(k, sum)| *sum += share * hard.field(item, k));
+    }
+    // The same from either side where all pairs are known: for squared distances, that of the two means.
+    let from = |a: usize, b: usize| fields[a * count + b] - fields[a * count + a];
+    let apart = |a: usize, b: usize| 0.5 * (from(a, b) + from(b, a));
+    let mut borders = Borders::of_neighbours(count, 1, |k| hard.masses[k] > 0.0, apart);
+    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
+    for step in 0..=STEPS {
+        let neighbours = borders.neighbourhoods(count);
+        let mut sums = vec![0.0; SUMS * borders.len()];
+        for item in (0..items).filter(|item| weights[*item] > 0.0) {
+            let own = hard.field(item, label(item));
+            for (place, border, other) in neighbours.of(label(item)) {
+                let (is_second, more) = (other < label(item), hard.field(item, other) - own);
+                let difference = if is_second { more } else { -more };
+                border.add(step == 0, is_second, difference, weights[item], &mut sums[SUMS * place..][..SUMS]);
+            }
+        }
+        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums, squares / sum));
+    }
+    let neighbours = borders.neighbourhoods(count);
+    let probability = |item: usize| {
+        let own = hard.field(item, label(item));
+        neighbours.probability(label(item), |_, other| hard.field(item, other) - own, |_, _| ())
+    };
+    (0..items).map(probability).collect()
 }
 
 fn cluster<T: Real>(problem: &Problem<'_, T>, hard: &Hard, k: usize) -> Cluster {

@@ -10,6 +10,7 @@ use lehr_numerics::factor::eigenpairs;
 
 use crate::Error;
 use crate::gather::{Gather, Side};
+use crate::matrix::unrelated;
 use crate::round::{Execution, Partition, Program, Round, Rounds, drive, total_of};
 use crate::rows::RowMajor;
 
@@ -25,11 +26,14 @@ pub struct Interpolation {
     pub neighbours: usize,
     /// Iterations at most. Default: 50.
     pub most_iterations: usize,
+    /// Whether items that too little is known of are left without a position: coordinates and error are NaN. By default
+    /// they are an error.
+    pub leaves_out: bool,
 }
 
 impl Default for Interpolation {
     fn default() -> Self {
-        Self { neighbours: 10, most_iterations: 50 }
+        Self { neighbours: 10, most_iterations: 50, leaves_out: false }
     }
 }
 
@@ -47,12 +51,12 @@ pub struct Placed {
 /// Places `items` new items into a map of N positions.
 ///
 /// `dissimilarities(item, row)` writes those of a new item to all N of the map into `row`; an unknown one is NaN. An
-/// item with fewer than dimension + 1 known dissimilarities is named. An item at distance 0 from one of the map is
+/// item with fewer than dimension + 1 known dissimilarities has no position. An item at distance 0 from one of the map is
 /// placed on it (of several, on the first), because nothing distinguishes the two.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] for an invalid map or too few neighbours; [`Error::Unrelated`] with items that too
-/// little is known of; those of the ranks.
+/// little is known of, unless [`Interpolation::leaves_out`]; those of the ranks.
 ///
 /// Cost: for each item N numbers and their k smallest, then some tens of iterations of k x dimension operations.
 ///
@@ -90,8 +94,8 @@ pub fn interpolate(
     let width = dimension + 1;
     let unknown: Vec<usize> =
         all.chunks_exact(width).enumerate().filter(|(_, row)| row[dimension].is_nan()).map(|(item, _)| item).collect();
-    if !unknown.is_empty() {
-        return Err(Error::Unrelated { count: unknown.len(), first: unknown.into_iter().take(10).collect() });
+    if !unknown.is_empty() && !parameters.leaves_out {
+        return Err(unrelated(unknown));
     }
     Ok(Placed {
         dimension,
@@ -145,13 +149,13 @@ impl Round for Placing<'_> {
 }
 
 impl Placing<'_> {
-    /// Writes the position of an item, and its error; not a number if too little is known.
+    /// Writes the position of an item, and its error; NaN if too little is known.
     fn place(&self, given: &[f64], out: &mut [f64]) {
         let dimension = self.dimension;
         let mut near: Vec<usize> = (0..given.len()).filter(|&j| given[j].is_finite() && given[j] >= 0.0).collect();
         let count = self.parameters.neighbours.min(near.len());
         if count <= dimension {
-            out[dimension] = f64::NAN;
+            out.fill(f64::NAN);
             return;
         }
         let by_distance = |&a: &usize, &b: &usize| given[a].total_cmp(&given[b]).then(a.cmp(&b));

@@ -8,7 +8,8 @@ use super::fit::{Finish, LEAST_CRITICAL, State};
 use super::parameters::Parameters;
 use crate::anneal::run::Spent;
 use crate::anneal::{Split, Step};
-use crate::lloyd::{Borders, Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
+use crate::borders::Borders;
+use crate::lloyd::{Centroids, Cluster, Clusters, Labelled, Numbering, Outliers, Totals};
 use crate::number::Number;
 use crate::rows::{Cost, Input, Rows, Scalar};
 
@@ -104,7 +105,7 @@ impl Model {
         let is_open = parameters.final_temperature().is_none();
         let chosen = outcome.state.number.as_ref().map(|number| number.clusters);
         let asked = parameters.clusters.or(chosen).filter(|_| is_open);
-        let how = if chosen.is_some() { "chosen" } else { "asked for" };
+        let how = if chosen.is_some() { "chosen" } else { "given" };
         let Outcome { state, totals, spent } = outcome;
         let grown = state.grown;
         let found = Clusters::new(input, rows, &totals, Numbering::ByWeight, labelled);
@@ -124,7 +125,7 @@ impl Model {
                 )
             } else {
                 format!(
-                    "{asked} clusters were {how}, but only {} were found: to divide one of them changes less than rounding does",
+                    "{asked} clusters were {how}, but only {} were found: dividing one of them changes less than rounding does",
                     found.clusters.len()
                 )
             });

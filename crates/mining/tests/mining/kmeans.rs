@@ -113,7 +113,7 @@ fn rows_of_few_positions_and_of_no_weight_are_no_trouble() {
     let same = Points::new(vec![2.0; 10], 2).unwrap();
     let model = run(&same, &of(3), &Execution::default());
     assert_eq!((model.clusters.len(), model.sum_of_squares, model.centers.as_slice()), (1, 0.0, [2.0, 2.0].as_slice()));
-    assert!(model.warnings[0].starts_with("3 clusters were asked for, but only 1"), "{:?}", model.warnings);
+    assert!(model.warnings[0].starts_with("you requested 3 clusters, but only 1"), "{:?}", model.warnings);
     let one = Points::new(vec![5.0], 1).unwrap();
     assert_eq!(run(&one, &of(1), &Execution::default()).labels, [0]);
     let points = Points::new(vec![0.0, 1.0, 100.0, 9.0, 10.0], 1).unwrap();
@@ -165,7 +165,7 @@ fn a_start_that_is_given_is_the_one_that_there_is() {
     let equal = Points::new(vec![5.0; 4], 1).unwrap();
     let alone = run(&equal, &from(&[5.0, 6.0]), &Execution::default());
     assert_eq!((&alone.labels[..], &alone.centers[..]), (&[0; 4][..], &[5.0][..]));
-    assert!(alone.warnings[0].contains("2 clusters were asked for, but only 1"), "{:?}", alone.warnings);
+    assert!(alone.warnings[0].contains("you requested 2 clusters, but only 1"), "{:?}", alone.warnings);
 }
 
 #[test]
@@ -227,7 +227,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
 
     let (points, _) = datasets::iris();
     let short = run(&points, &Parameters { max_sweeps: 1, starts: 3, ..of(4) }, &execution);
-    assert!(short.warnings[0].contains("3 of 3 starts had not come to their fixed point after 1 sweeps"), "{short:?}");
+    assert!(short.warnings[0].contains("3 of 3 initialisations had not converged after 1 sweeps"), "{short:?}");
 }
 
 #[test]

@@ -209,10 +209,9 @@ fn what_cannot_be_clustered_is_told() {
         cluster(matrix, weights, &of(clusters), &Execution::default(), &mut Silent).unwrap_err().to_string()
     };
     assert_eq!(fail(&matrix, None, 0), "clusters: expected at least 1, found 0");
-    assert!(fail(&matrix, None, 6).starts_with("6 clusters were asked for, but there are only 5 rows"));
+    assert!(fail(&matrix, None, 6).starts_with("you requested 6 clusters, but only 5 rows"));
     assert!(
-        fail(&matrix, Some(&[1.0, 1.0, 0.0, 0.0, 0.0]), 3)
-            .starts_with("3 clusters were asked for, but there are only 2 rows")
+        fail(&matrix, Some(&[1.0, 1.0, 0.0, 0.0, 0.0]), 3).starts_with("you requested 3 clusters, but only 2 rows")
     );
     let gap = Dissimilarities::new(3, Form::Condensed, Values::F64(vec![1.0, f64::NAN, 2.0]), 1.0).unwrap();
     assert!(fail(&gap, None, 2).starts_with("1 pairs have no dissimilarity"));

@@ -319,11 +319,11 @@ fn what_cannot_be_clustered_is_refused_in_words() {
     assert_eq!(said(None, &of(2, 10)), "the stream: expected rows of numbers, found no rows");
     assert_eq!(
         said(Some(&five), &of(6, 10)),
-        "6 clusters were asked for, but there are only 5 rows with a weight above 0: ask for 5 or fewer"
+        "you requested 6 clusters, but only 5 rows have a weight above 0: request 5 or fewer"
     );
     assert_eq!(
         said(Some(&five), &of(4, 3)),
-        "4 clusters were asked for, but there are only 3 rows with a weight above 0: ask for 3 or fewer"
+        "you requested 4 clusters, but only 3 rows have a weight above 0: request 3 or fewer"
     );
     let parameters = [
         (of(0, 10), "clusters: expected at least 1, found 0"),
@@ -368,7 +368,7 @@ fn too_few_positions_and_centres_left_behind_are_told() {
     let model = run(&few, &of(3, 5));
     assert_eq!(model.clusters.len(), 2);
     let expected =
-        "of the sample: 3 clusters were asked for, but the points of positive weight have only 2 distinct positions";
+        "of the sample: 3 clusters were given, but the points of positive weight have only 2 distinct positions";
     assert_eq!(model.warnings[0], expected);
     let moved: Vec<f64> = [0.0, 9.0, 0.0, 9.0, 0.0, 0.5, 0.5].to_vec();
     let model = run(&Points::new(moved, 1).unwrap(), &of(2, 4));

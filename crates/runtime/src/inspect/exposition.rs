@@ -33,7 +33,7 @@ type OfDispatcher = (&'static str, &'static str, fn(&DispatcherView) -> usize);
 
 const DISPATCHERS: [OfDispatcher; 5] = [
     ("lehr_tasks_living", "Tasks that have not ended.", |dispatcher| dispatcher.tasks.len()),
-    ("lehr_tasks_finished_total", "Tasks that came to their end.", |dispatcher| dispatcher.finished),
+    ("lehr_tasks_finished_total", "Tasks that have ended.", |dispatcher| dispatcher.finished),
     ("lehr_tasks_aborted_total", "Tasks dropped before their end.", |dispatcher| dispatcher.aborted),
     ("lehr_jobs_queued_outside", "Jobs in the queue for every worker.", |dispatcher| dispatcher.queued_outside),
     ("lehr_timers_pending", "Timers pending on the dispatcher's clock.", |dispatcher| dispatcher.timers),

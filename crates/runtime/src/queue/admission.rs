@@ -93,8 +93,8 @@ impl Admission {
     /// The reason why no task could ever be admitted.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
-            Self::Depth { max: 0, .. } => Some("a depth of 0 admits nobody"),
-            Self::Rate { burst: 0, .. } => Some("a burst of 0 admits nobody"),
+            Self::Depth { max: 0, .. } => Some("a depth of 0 admits no task"),
+            Self::Rate { burst: 0, .. } => Some("a burst of 0 admits no task"),
             Self::Rate { per_sec, burst, .. } => Bucket::new(per_sec, burst)
                 .is_none()
                 .then_some("a rate is positive, and not so small that a turn lasts centuries"),

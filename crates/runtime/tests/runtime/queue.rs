@@ -406,7 +406,7 @@ fn a_queue_handle_stands_where_a_dispatcher_is_asked_for() {
 fn settings_that_admit_nobody_are_refused() {
     let dispatcher = Dispatcher::new(1).unwrap();
     let refused = dispatcher.queue("none").admission(depth(0, DepthOverflow::Reject)).build().unwrap_err();
-    assert_eq!(refused.to_string(), "queue \"none\": a depth of 0 admits nobody");
+    assert_eq!(refused.to_string(), "queue \"none\": a depth of 0 admits no task");
     let never = lehr_runtime::Priority::Share { weight: 0 };
     assert!(dispatcher.queue("never").priority(never).build().is_err());
     let handle = dispatcher.handle().clone();

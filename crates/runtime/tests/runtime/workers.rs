@@ -25,7 +25,7 @@ fn workers_are_bound_to_the_cores_of_the_list_in_turn() {
     let every = Builder::new().cores(cores.clone()).start().unwrap();
     assert_eq!(every.threads(), cores.len());
     let missing = Builder::new().cores([last, 1_000_000]).start().unwrap_err();
-    assert!(missing.to_string().starts_with("core 1000000 asked for; this process may run on ["), "{missing}");
+    assert!(missing.to_string().starts_with("core 1000000 requested; this process may run on ["), "{missing}");
 }
 
 // Elsewhere nothing is bound.

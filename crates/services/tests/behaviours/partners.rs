@@ -124,7 +124,7 @@ fn a_partner_that_is_missing_fails_the_start_when_patience_ends() {
         clock.wait_for_timers(1);
         clock.advance(patience);
         let fault = starting.await.unwrap_err();
-        assert_eq!(fault.reason(), "partner \"books\" (test/ledger) of /desk is not there");
+        assert_eq!(fault.reason(), "partner \"books\" (test/ledger) of /desk does not exist");
 
         let mut starting: Any<'_, _> = Box::pin(host.start(placement("/desk"), Clerk::<OPTIONAL>::default));
         begin(&mut starting).await;

@@ -55,7 +55,7 @@ job = true
          a.toml, line 15, steps.sum.with.name: expected a text, found 5\n\
          a.toml, line 15, steps.sum.with.numbers: expected a field of the answer of list (numbers), found \"name\": ${list.name}\n\
          a.toml, line 19, steps.each.operation: expected an operation of example.org/bench (add, cancel, count, fail, hold, run, say, wait), found \"multiply\"\n\
-         a.toml, line 22, steps.there.service: expected a service, found none: nothing stands at /nowhere\n\
+         a.toml, line 22, steps.there.service: expected a service, found none: there is no service at /nowhere\n\
          a.toml, line 28, steps.far.with.name: expected a text, found a reference to a list: ${list.numbers}\n\
          a.toml, line 29, steps.far.map: expected a list, found a reference to a whole number: ${sum.sum}"
     );

@@ -13,26 +13,25 @@
 use lehr_numerics::elementary::{exp, ln};
 use serde::{Deserialize, Serialize};
 
-use super::centers::Centers;
 use crate::Error;
 
 /// Neighbours of a cluster that its rows may belong to as well: the nearest centres.
 const NEIGHBOURS: usize = 8;
 /// Steps of expectation maximisation after the one from the labels.
-pub(super) const STEPS: usize = 3;
+pub(crate) const STEPS: usize = 3;
 /// Rows of pooled variance that each side's own variance is mixed with: a side of two rows has none worth the name.
 const POOLED_ROWS: f64 = 3.0;
 /// The least variance of a side, of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
-/// Odds with a smaller logarithm are no odds: a dozen of them do not change the last digit of 1.
-const LEAST_LOG_ODDS: f64 = -40.0;
+/// Odds with a smaller logarithm are no odds: they are below 1e-10, and most rows have such odds at most borders.
+const LEAST_LOG_ODDS: f64 = -23.0;
 /// Operations that the search for neighbours may take. Beyond them there are no borders.
 const MOST_OPERATIONS: f64 = 2e10;
 
 /// Sums of a border's side: weight, first and second moment.
 const SIDE: usize = 3;
 /// Sums of a border.
-pub(super) const SUMS: usize = 2 * SIDE;
+pub(crate) const SUMS: usize = 2 * SIDE;
 
 /// The border between two clusters: the log odds of the second against the first.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,10 +54,52 @@ pub struct Borders {
 
 /// The same, found by a cluster's number.
 #[derive(Debug)]
-pub(super) struct Neighbourhoods<'b> {
+pub(crate) struct Neighbourhoods<'b> {
     borders: &'b [Border],
-    /// For each cluster the places of its borders.
-    of_clusters: Vec<Vec<u32>>,
+    /// Those of one cluster after those of another, each as seen from that cluster.
+    sights: Vec<Sight>,
+    /// Where those of each cluster end.
+    ends: Vec<usize>,
+}
+
+/// A border as seen from one of its clusters: the log odds of the other cluster against it, by the excess of its cost.
+#[derive(Debug)]
+struct Sight {
+    /// The border's place.
+    border: u32,
+    /// The other cluster.
+    other: u32,
+    /// Of the unit.
+    inverse: f64,
+    /// Coefficients of 1, `t` and `t^2`, where `t` is the excess in units.
+    log_odds: [f64; 3],
+    /// The place beyond which the odds do not change.
+    turn: f64,
+}
+
+impl Sight {
+    /// Of the border at this place, from its second cluster or its first.
+    fn of(border: &Border, place: usize, is_from_second: bool) -> Self {
+        let [constant, slope, curvature] = border.log_odds;
+        // Seen from the second, the odds are inverse; from the first, the place is.
+        let (sign, other) = if is_from_second { (-1.0, border.clusters[0]) } else { (1.0, border.clusters[1]) };
+        let turn = sign * 0.5 * slope / curvature;
+        Self {
+            border: place as u32,
+            other,
+            inverse: 1.0 / border.unit,
+            log_odds: [sign * constant, -slope, sign * curvature],
+            turn: if curvature == 0.0 { f64::NEG_INFINITY } else { turn },
+        }
+    }
+
+    fn log_odds(&self, excess: f64) -> f64 {
+        let [constant, slope, curvature] = self.log_odds;
+        let place = excess * self.inverse;
+        // They fall where the excess rises, as far as to the turn or from there on.
+        let place = if curvature > 0.0 { place.min(self.turn) } else { place.max(self.turn) };
+        constant + place * (slope + place * curvature)
+    }
 }
 
 impl Border {
@@ -68,26 +109,18 @@ impl Border {
     }
 
     /// The two clusters.
-    pub(super) fn clusters(&self) -> [usize; 2] {
+    pub(crate) fn clusters(&self) -> [usize; 2] {
         self.clusters.map(|cluster| cluster as usize)
     }
 
     /// The log odds of the second cluster, for a difference of costs. They never fall where the difference rises: of
     /// two normals the wider would also win far behind the narrower one.
     fn log_odds(&self, difference: f64) -> f64 {
-        let [constant, slope, curvature] = self.log_odds;
-        let place = difference / self.unit;
-        let turn = -0.5 * slope / curvature;
-        let place = match curvature {
-            _ if curvature > 0.0 => place.max(turn),
-            _ if curvature < 0.0 => place.min(turn),
-            _ => place,
-        };
-        constant + place * (slope + place * curvature)
+        -Sight::of(self, 0, true).log_odds(difference)
     }
 
     /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
-    pub(super) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
+    pub(crate) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
         let place = difference / self.unit;
         let second = match is_hard {
             true => f64::from(u8::from(is_second)),
@@ -102,7 +135,7 @@ impl Border {
 
     /// The border that follows from these sums. It stays as it was where one side has next to nothing, or the sides
     /// have changed places.
-    pub(super) fn step(&mut self, sums: &[f64], row_weight: f64) {
+    pub(crate) fn step(&mut self, sums: &[f64], row_weight: f64) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
             (side(&sums[..SIDE]), side(&sums[SIDE..]));
@@ -124,11 +157,16 @@ impl Border {
 }
 
 impl Borders {
-    /// The borders of centres that have rows, before anything is known of their sides. None where finding the
-    /// neighbours would take longer than clustering did.
-    pub(super) fn of_neighbours(centers: &Centers, has_rows: impl Fn(usize) -> bool) -> Self {
-        let count = centers.len();
-        if (count as f64).powi(2) * centers.dimension as f64 > MOST_OPERATIONS {
+    /// The borders of so many clusters with their nearest neighbours, before anything is known of their sides. `apart`
+    /// is what a typical row of one cluster costs more in another, the squared distance of two centres; it takes so many
+    /// operations. None where finding the neighbours would take longer than clustering did.
+    pub(crate) fn of_neighbours(
+        count: usize,
+        operations: usize,
+        has_rows: impl Fn(usize) -> bool,
+        apart: impl Fn(usize, usize) -> f64,
+    ) -> Self {
+        if (count as f64).powi(2) * operations as f64 > MOST_OPERATIONS {
             return Self::default();
         }
         let mut pairs = Vec::new();
@@ -136,7 +174,7 @@ impl Borders {
         for a in (0..count).filter(|a| has_rows(*a)) {
             near.clear();
             let others = (0..count).filter(|b| *b != a && has_rows(*b));
-            near.extend(others.map(|b| (centers.squared_distance(a, b), b)));
+            near.extend(others.map(|b| (apart(a, b), b)));
             let order = |x: &(f64, usize), y: &(f64, usize)| x.0.total_cmp(&y.0).then(x.1.cmp(&y.1));
             if near.len() > NEIGHBOURS {
                 near.select_nth_unstable_by(NEIGHBOURS, order);
@@ -151,22 +189,22 @@ impl Borders {
     }
 
     /// Whether nothing is known of how clusters border on each other.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.borders.is_empty()
     }
 
     /// One for each border.
-    pub(super) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
+    pub(crate) fn each_mut(&mut self) -> impl Iterator<Item = &mut Border> {
         self.borders.iter_mut()
     }
 
     /// The number of borders.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.borders.len()
     }
 
     /// The same for clusters of other numbers, and costs in another unit. A border without a number there is left out.
-    pub(super) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
+    pub(crate) fn renumbered(&self, number: impl Fn(usize) -> usize, unit: impl Fn(f64) -> f64) -> Self {
         let renumbered = |border: &Border| {
             let [constant, slope, curvature] = border.log_odds;
             let [a, b] = border.clusters().map(|cluster| number(cluster) as u32);
@@ -185,7 +223,7 @@ impl Borders {
     /// # Errors
     /// Returns [`Error::Parameter`] if a cluster has a wrong number, borders are not in order, or a number is not
     /// finite.
-    pub(super) fn check(&self, clusters: usize) -> Result<(), Error> {
+    pub(crate) fn check(&self, clusters: usize) -> Result<(), Error> {
         let is_whole = |border: &Border| {
             let [a, b] = border.clusters();
             let has_numbers = border.log_odds.iter().all(|number| number.is_finite());
@@ -206,27 +244,39 @@ impl Borders {
     }
 
     /// The borders of each of so many clusters.
-    pub(super) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
-        let mut of_clusters = vec![Vec::new(); clusters];
+    pub(crate) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
+        let mut of_clusters: Vec<Vec<Sight>> = (0..clusters).map(|_| Vec::new()).collect();
         for (place, border) in self.borders.iter().enumerate() {
-            border.clusters().into_iter().for_each(|cluster| of_clusters[cluster].push(place as u32));
+            let [first, second] = border.clusters();
+            of_clusters[first].push(Sight::of(border, place, false));
+            of_clusters[second].push(Sight::of(border, place, true));
         }
-        Neighbourhoods { borders: &self.borders, of_clusters }
+        let mut end = 0;
+        let ends = of_clusters.iter().map(|sights| {
+            end += sights.len();
+            end
+        });
+        let ends = ends.collect();
+        Neighbourhoods { borders: &self.borders, sights: of_clusters.into_iter().flatten().collect(), ends }
     }
 }
 
 impl Neighbourhoods<'_> {
-    /// The borders of a cluster with their places, and whether it is the second one there.
-    pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, bool)> {
-        self.of_clusters[cluster].iter().map(move |&place| {
-            let border = &self.borders[place as usize];
-            (place as usize, border, border.clusters()[1] == cluster)
-        })
+    fn sights(&self, cluster: usize) -> &[Sight] {
+        let first = cluster.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sights[first..self.ends[cluster]]
+    }
+
+    /// The borders of a cluster with their places, and the other cluster there.
+    pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, usize)> {
+        let place = |sight: &Sight| sight.border as usize;
+        self.sights(cluster).iter().map(move |sight| (place(sight), &self.borders[place(sight)], sight.other as usize))
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
     /// in its own, by the place among the cluster's borders and by that cluster's number. `each` gets the odds of each
     /// neighbour against it, where there are some.
+    #[inline]
     pub fn probability(
         &self,
         cluster: usize,
@@ -234,12 +284,12 @@ impl Neighbourhoods<'_> {
         mut each: impl FnMut(usize, f64),
     ) -> f64 {
         let mut sum = 0.0;
-        for (at, (_, border, is_second)) in self.of(cluster).enumerate() {
-            let other = border.clusters()[usize::from(!is_second)];
+        for (at, sight) in self.sights(cluster).iter().enumerate() {
+            let other = sight.other as usize;
             let more = excess(at, other);
-            let against = if is_second { -border.log_odds(more) } else { border.log_odds(-more) };
+            let against = sight.log_odds(more);
             // Rows so far away that their costs have no difference are surely where they are nearest.
-            if against > LEAST_LOG_ODDS {
+            if against > LEAST_LOG_ODDS && !more.is_nan() {
                 let odds = exp(against.min(700.0));
                 each(other, odds);
                 sum += odds;
