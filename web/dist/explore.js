@@ -5184,7 +5184,7 @@ function Na(e, t, n, r) {
 				r(d)
 			]), s = ir(l, i);
 			return ar(s, i, a, o), s;
-		}, p = o.contract !== "lehr.pairwise" && t.datasets[c].columns.some((e) => e.name === "probability");
+		}, p = t.datasets[c].columns.some((e) => e.name === "probability");
 		a.push({
 			key: `job:${o.path}|${i}`,
 			title: l,
