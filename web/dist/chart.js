@@ -108,14 +108,17 @@ var g = 220, _ = 420, v = {
 };
 function y(e, t, n) {
 	if (!(t > e)) return [e];
-	let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
+	let r = Math.max(1, n), i = Number.isFinite(t - e) ? (t - e) / r : t / r - e / r, a = 10 ** Math.floor(Math.log10(i)), o = [
 		1,
 		2,
 		5,
 		10
-	].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
-	for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
-	return o;
+	].map((e) => e * a).find((e) => e >= i) ?? 10 * a, s = [], c = Math.ceil(e / o);
+	for (let e = 0; e <= n + 1; e++) {
+		let n = (c + e) * o;
+		n <= t + o * 1e-9 && n !== s.at(-1) && s.push(n);
+	}
+	return s;
 }
 function b(e, t, n) {
 	let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);

@@ -3091,7 +3091,7 @@ function hi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	z === B && ([z, B] = [z - .5, B + .5]);
 	let V = (e) => {
 		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t);
+		return R + (L - R - fi) * (e / t - z / t) / (B / t - z / t || 1);
 	}, H = Math.max(2, Math.floor((L - R) / 64)), U = P.length ? M ? ee(F(z), F(B), H).map(Math.log10) : ne(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
@@ -4652,7 +4652,7 @@ function ya({ number: e, name: t }, n) {
 }
 function ba({ probability: e, partners: t }) {
 	let n = t?.split("+") ?? [], r = n.length > ua ? `${n.slice(0, ua).join("+")} and ${g(n.length - ua)} more` : t;
-	return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
 function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
 	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ca), v = (e) => {
@@ -4737,7 +4737,10 @@ function xa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 										children: [y(100 * o.rows / n, 2), " %"]
 									}),
 									o.about && /* @__PURE__ */ a("small", { children: o.about }),
-									p && /* @__PURE__ */ a("small", { children: p })
+									p && /* @__PURE__ */ a("small", {
+										title: "The mean probability of its rows; the clusters with which it would merge first",
+										children: p
+									})
 								]
 							}),
 							s && o.number >= 0 && /* @__PURE__ */ a("button", {
@@ -5181,7 +5184,7 @@ function Na(e, t, n, r) {
 				r(d)
 			]), s = ir(l, i);
 			return ar(s, i, a, o), s;
-		}, p = o.contract !== "lehr.pairwise" && t.datasets[c].columns.some((e) => e.name === "probability");
+		}, p = t.datasets[c].columns.some((e) => e.name === "probability");
 		a.push({
 			key: `job:${o.path}|${i}`,
 			title: l,

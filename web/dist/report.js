@@ -1285,14 +1285,17 @@
 	};
 	function rn(e, t, n) {
 		if (!(t > e)) return [e];
-		let r = (t - e) / Math.max(1, n), i = 10 ** Math.floor(Math.log10(r)), a = [
+		let r = Math.max(1, n), i = Number.isFinite(t - e) ? (t - e) / r : t / r - e / r, a = 10 ** Math.floor(Math.log10(i)), o = [
 			1,
 			2,
 			5,
 			10
-		].map((e) => e * i).find((e) => e >= r) ?? 10 * i, o = [];
-		for (let n = Math.ceil(e / a) * a; n <= t + a * 1e-9; n += a) o.push(Math.abs(n) < a * 1e-9 ? 0 : n);
-		return o;
+		].map((e) => e * a).find((e) => e >= i) ?? 10 * a, s = [], c = Math.ceil(e / o);
+		for (let e = 0; e <= n + 1; e++) {
+			let n = (c + e) * o;
+			n <= t + o * 1e-9 && n !== s.at(-1) && s.push(n);
+		}
+		return s;
 	}
 	function an(e, t, n) {
 		let r = Math.ceil(Math.log10(e) - 1e-9), i = Math.floor(Math.log10(t) + 1e-9);
@@ -2486,7 +2489,7 @@
 		j === M && ([j, M] = [j - .5, M + .5]);
 		let N = (e) => {
 			let t = Math.max(Math.abs(j), Math.abs(M)) || 1;
-			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t);
+			return O + (ee - O - Er) * (e / t - j / t) / (M / t - j / t || 1);
 		}, P = Math.max(2, Math.floor((ee - O) / 64)), ne = w.length ? S ? an(T(j), T(M), P).map(Math.log10) : rn(j, M, P) : [], F = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", I = (e, t) => {
 			let n = {
 				ArrowDown: t + 1,
@@ -4047,7 +4050,7 @@
 	}
 	function Pi({ probability: e, partners: t }) {
 		let n = t?.split("+") ?? [], r = n.length > wi ? `${n.slice(0, wi).join("+")} and ${Y(n.length - wi)} more` : t;
-		return [...e === void 0 ? [] : [`probability ${e.toFixed(2)}`], ...r ? [`merges first with ${r}`] : []].join(", ");
+		return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 	}
 	function Fi({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: a, hide: o, rename: s, choose: c }) {
 		let l = J(!1), u = J(null), d = J(""), f = t.groups.map((e, t) => t), p = f.filter((e) => t.groups[e].name.toLowerCase().includes(d.value.trim().toLowerCase())), m = l.value ? p : p.slice(0, Si), h = (e) => {
@@ -4132,7 +4135,10 @@
 											children: [X(100 * l.rows / n, 2), " %"]
 										}),
 										l.about && /* @__PURE__ */ Z("small", { children: l.about }),
-										p && /* @__PURE__ */ Z("small", { children: p })
+										p && /* @__PURE__ */ Z("small", {
+											title: "The mean probability of its rows; the clusters with which it would merge first",
+											children: p
+										})
 									]
 								}),
 								a && l.number >= 0 && /* @__PURE__ */ Z("button", {

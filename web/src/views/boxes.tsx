@@ -66,7 +66,7 @@ export function Boxes({ suffix, columns, grouping, hidden, theme, column: wanted
   // Shares of each end: the difference of the largest numbers is no number.
   const x = (place: number) => {
     const scale = Math.max(Math.abs(low), Math.abs(high)) || 1;
-    return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale);
+    return left + ((width - left - RIGHT) * (place / scale - low / scale)) / (high / scale - low / scale || 1);
   };
   const most = Math.max(2, Math.floor((width - left) / 64));
   const places = !drawn.length ? [] : isLog ? tens(valueOf(low), valueOf(high), most).map(Math.log10) : ticks(low, high, most);

@@ -34,12 +34,17 @@ const ROOM = { left: 56, right: 14, top: 12, bottom: 38 };
 /// About `most` round numbers between two others.
 export function ticks(low: number, high: number, most: number): number[] {
   if (!(high > low)) return [low];
-  const rough = (high - low) / Math.max(1, most);
+  const parts = Math.max(1, most);
+  // The difference of the largest numbers is no number.
+  const rough = Number.isFinite(high - low) ? (high - low) / parts : high / parts - low / parts;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? 10 * power;
   const found: number[] = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step) {
-    found.push(Math.abs(value) < step * 1e-9 ? 0 : value);
+  // Counted, since a step to the next number may be less than the two nearest numbers are apart.
+  const first = Math.ceil(low / step);
+  for (let at = 0; at <= most + 1; at++) {
+    const value = (first + at) * step;
+    if (value <= high + step * 1e-9 && value !== found.at(-1)) found.push(value);
   }
   return found;
 }

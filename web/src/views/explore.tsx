@@ -109,8 +109,7 @@ function labelSources(path: string, document: Datasets, name: string, rows: numb
         describe(colouring, found!, named, far);
         return colouring;
       };
-      // Where a method hardens its probabilities, they do not say how sure it is.
-      const hasProbability = service.contract !== 'lehr.pairwise' && document.datasets[labels].columns.some((column) => column.name === 'probability');
+      const hasProbability = document.datasets[labels].columns.some((column) => column.name === 'probability');
       found.push({ key: `job:${service.path}|${id}`, title, version: labels, load, hasProbability });
     }
   }

@@ -467,7 +467,7 @@ function titleOfGroup({ number, name }: Group, isOfJob: boolean): string {
 function certaintyOf({ probability, partners }: Group): string {
   const others = partners?.split('+') ?? [];
   const listed = others.length > PARTNERS_LISTED ? `${others.slice(0, PARTNERS_LISTED).join('+')} and ${count(others.length - PARTNERS_LISTED)} more` : partners;
-  return [...(probability !== undefined ? [`probability ${probability.toFixed(2)}`] : []), ...(listed ? [`merges first with ${listed}`] : [])].join(', ');
+  return [...(probability !== undefined ? [`sure ${probability.toFixed(2)}`] : []), ...(listed ? [`merges with ${listed}`] : [])].join(', ');
 }
 
 function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, choose }: {
@@ -533,7 +533,7 @@ function Groups({ suffix, grouping, rows, theme, hidden, isOfJob, hide, rename, 
                 <span class="number">{count(group.rows)}</span>
                 <span class="number soft">{figure((100 * group.rows) / rows, 2)} %</span>
                 {group.about && <small>{group.about}</small>}
-                {certainty && <small>{certainty}</small>}
+                {certainty && <small title="The mean probability of its rows; the clusters with which it would merge first">{certainty}</small>}
               </button>
               {isOfJob && group.number >= 0 && (
                 <button type="button" class="bare" title={`Rename ${title}`} aria-label={`Rename ${title}`} onClick={() => (renaming.value = group.number)}><Icon name="pen" /></button>

@@ -127,7 +127,7 @@ test('a report says how sure rows are as its tables do, and has box plots', asyn
     const told = await page.locator('.groups small').allInnerTexts();
     for (const center of centers) {
       const of = (name: string) => center[centersHead.indexOf(name)];
-      expect(told).toContain(`probability ${Number(of('probability')).toFixed(2)}, merges first with ${of('merges_with')}`);
+      expect(told).toContain(`sure ${Number(of('probability')).toFixed(2)}, merges with ${of('merges_with')}`);
     }
     expect(await page.locator('#clusters thead').innerText()).toContain('merges first with');
     await page.getByRole('button', { name: /^Box of Cluster 2: median/ }).click();

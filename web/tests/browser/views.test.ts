@@ -303,7 +303,7 @@ test('rows are coloured by how sure they are, and those below a limit are select
   await node.ask('/datasets:upload?name=overlapping&id=name', overlapping(800));
   const id = await node.job('/clustering', { input: 'overlapping', options: { clusters: 2, columns: ['x', 'y'] } });
   const { page, context, wrongs } = await openPage(browser, node, '#/explore?data=overlapping&x=x&y=y');
-  await page.locator('.groups small', { hasText: /probability 0\.9\d, merges first with 0/ }).waitFor();
+  await page.locator('.groups small', { hasText: /sure 0\.9\d, merges with 0/ }).waitFor();
   const colours = () => page.evaluate(async () => {
     const image = await createImageBitmap(await (await new Promise<Blob | null>((done) => document.querySelector<HTMLCanvasElement>('.cloud canvas')!.toBlob(done)))!);
     const read = new OffscreenCanvas(image.width, image.height).getContext('2d')!;

@@ -44,6 +44,10 @@ test('numbers are short and still tell values apart', () => {
 test('ticks are round, inside, and few', () => {
   expect(ticks(0, 10, 5)).toEqual([0, 2, 4, 6, 8, 10]);
   expect(ticks(3, 3, 5)).toEqual([3]);
+  expect(Object.is(ticks(-1, 1, 2)[1], 0)).toBe(true);
+  // Where a step is less than the two nearest numbers are apart, and where the range is larger than a number can be.
+  expect(ticks(1e16, 1e16 + 4, 20).length).toBeLessThan(6);
+  expect(ticks(-1.7e308, 1.7e308, 5)).toEqual([-1e308, 0, 1e308]);
   for (const [low, high] of [[-0.37, 12.1], [1e-9, 3e-9], [1e12, 9e12]]) {
     const found = ticks(low, high, 5);
     expect(found.length).toBeGreaterThan(1);
