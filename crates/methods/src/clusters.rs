@@ -12,14 +12,16 @@ const ROWS_MAX: usize = 40;
 const COLUMNS_MAX: usize = 6;
 
 /// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has
-/// weight and spread of each.
+/// weight and spread of each. Columns named as one of `more`, which the caller adds, get another name too.
 pub(crate) fn table(
     columns: &[String],
     centers: &[Vec<f64>],
     facts: impl Iterator<Item = (f64, f64)>,
+    more: &[&str],
 ) -> Table<'static> {
     let mut table = Table::new("centers").counts("cluster", (0..centers.len() as u64).collect());
-    for (index, name) in names::beside(&["cluster", "weight", "spread"], columns, &[]).into_iter().enumerate() {
+    let own = [&["cluster", "weight", "spread"], more].concat();
+    for (index, name) in names::beside(&own, columns, &[]).into_iter().enumerate() {
         table = table.numbers(name, centers.iter().map(|center| center[index]).collect());
     }
     let (weights, spreads) = facts.unzip();

@@ -192,7 +192,7 @@ impl Fitted {
 impl Fit for Fitted {
     fn table<'a>(&'a self, name: &str, data: Data<'a>) -> Option<Table<'a>> {
         let facts = self.model.clusters.iter().map(|facts| (facts.weight, facts.spread));
-        (name == "centers").then(|| clusters::table(data.stream().columns(), &self.centers(data), facts))
+        (name == "centers").then(|| clusters::table(data.stream().columns(), &self.centers(data), facts, &[]))
     }
 
     fn figures(&self, _: Data<'_>) -> Vec<(&'static str, f64)> {

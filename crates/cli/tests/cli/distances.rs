@@ -119,7 +119,9 @@ fn equal_items_become_one_with_a_weight() {
     let run = ["distances", "reads.fasta", "--collapse", "--out", "d", "--form", "condensed", "--element", "f64"];
     let outcome = sandbox.lehr(&run).succeeded();
     assert!(
-        outcome.stdout.starts_with("3 distinct sequences (DNA) of 5, identity (local alignment, EDNAFULL) of 3 pairs; "),
+        outcome
+            .stdout
+            .starts_with("3 distinct sequences (DNA) of 5, identity (local alignment, EDNAFULL) of 3 pairs; "),
         "{}",
         outcome.stdout
     );

@@ -39,7 +39,14 @@ fn auto_prepares_explains_and_lists_outliers_and_predict_goes_the_same_way() {
     assert!((2..160).all(|row| found[row] == found[row % 2]) && found[0] != found[1], "{labels}");
     assert!(labels.contains(",S000,Bern,2021-04-01,900,3,no\n"), "{labels}");
     assert!(sandbox.read("o/outliers.csv").lines().nth(1).unwrap().starts_with("S999,"));
-    assert!(sandbox.read("o/centers.csv").lines().next().unwrap().ends_with(",spread,probability,silhouette,merges_with,name"));
+    assert!(
+        sandbox
+            .read("o/centers.csv")
+            .lines()
+            .next()
+            .unwrap()
+            .ends_with(",spread,probability,silhouette,merges_with,name")
+    );
     let summary = sandbox.summary("o");
     let how = summary["columns"][3]["how"].as_str().unwrap();
     assert_eq!(how, "unchanged");
@@ -190,7 +197,8 @@ fn a_row_without_any_value_has_no_influence() {
         sandbox.lehr(&arguments("shops.csv", "o")).succeeded();
         sandbox.write("more.csv", shops().replace("\nS080,", "\nS777,,,,,\nS778,,,,,\nS080,"));
         let run = sandbox.lehr(&arguments("more.csv", "p")).succeeded();
-        let words = "2 rows have no value in any column used, and the weight 0; their labels have no meaning: ids 80, 81";
+        let words =
+            "2 rows have no value in any column used, and the weight 0; their labels have no meaning: ids 80, 81";
         assert!(run.stderr.contains(words), "{}", run.stderr);
         assert!(sandbox.summary("p")["warnings"].to_string().contains(words), "{}", sandbox.summary("p")["warnings"]);
         let said = |line: &str| line.split_once(',').unwrap().1.to_owned();

@@ -7,7 +7,10 @@ fn one_point_is_one_cluster() {
     let sandbox = Sandbox::with("points.csv", "x,y\n3,4\n");
     let outcome = sandbox.lehr(&["cluster", "points.csv", "--clusters", "1", "--quiet"]).succeeded();
     assert_eq!(sandbox.read("lehr-out/labels.csv"), "id,cluster,probability,distance\n0,0,1,0\n");
-    assert_eq!(sandbox.read("lehr-out/centers.csv"), "cluster,x,y,weight,spread,probability,name\n0,3,4,1,0,1,all rows\n");
+    assert_eq!(
+        sandbox.read("lehr-out/centers.csv"),
+        "cluster,x,y,weight,spread,probability,name\n0,3,4,1,0,1,all rows\n"
+    );
     let summary = sandbox.summary("lehr-out");
     assert_eq!((&summary["result"]["objective"], &summary["result"]["clusters"]), (&0.0.into(), &1.into()));
     assert_eq!(summary["warnings"].as_array().unwrap().len(), outcome.stderr.matches("warning: ").count());
@@ -18,7 +21,10 @@ fn equal_points_are_one_cluster_and_a_warning() {
     let sandbox = Sandbox::with("points.csv", "x,y\n".to_owned() + &"1.5,-2\n".repeat(40));
     let outcome = sandbox.lehr(&["cluster", "points.csv", "--clusters", "3", "--quiet", "--threads", "2"]).succeeded();
     assert!(outcome.stderr.starts_with("warning: "), "{}", outcome.stderr);
-    assert_eq!(sandbox.read("lehr-out/centers.csv"), "cluster,x,y,weight,spread,probability,name\n0,1.5,-2,40,0,1,all rows\n");
+    assert_eq!(
+        sandbox.read("lehr-out/centers.csv"),
+        "cluster,x,y,weight,spread,probability,name\n0,1.5,-2,40,0,1,all rows\n"
+    );
     assert!(sandbox.read("lehr-out/labels.csv").lines().skip(1).all(|line| line.ends_with(",0,1,0")));
     assert!(sandbox.read("lehr-out/report.html").contains("40 rows in 1 cluster"));
 }

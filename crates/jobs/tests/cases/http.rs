@@ -103,7 +103,8 @@ fn people_send_json() {
         let centers = send("/clustering", "result", rows).await.unwrap();
         assert_eq!(
             centers["json"][0],
-            json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5, "name": "like the average" })
+            json!({ "cluster": 0, "x": 10.5, "weight": 2.0, "spread": 0.5, "probability": 1.0, "silhouette": 0.949_874_686_716_792,
+                    "merges_with": "1", "name": "like the average" })
         );
         // What was left out is filled in, in the order of the method's fields, wherever options are told.
         let completed =

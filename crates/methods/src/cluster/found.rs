@@ -309,7 +309,8 @@ impl Fitted {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));
         let facts = self.clusters.iter().map(|facts| (facts.weight, rows.distance(facts.spread)));
-        let table = clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts);
+        let more = ["probability", "silhouette", "merges_with", "name"];
+        let table = clusters::table(rows.columns(), &centers.collect::<Vec<_>>(), facts, &more);
         let mut table = table.numbers("probability", self.clusters.iter().map(|facts| facts.probability).collect());
         if self.clusters.len() > 1 && self.parameters.cost().is_squared() {
             table = table.numbers("silhouette", self.silhouettes(data));

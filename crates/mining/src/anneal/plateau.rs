@@ -101,7 +101,10 @@ mod tests {
         let short = Suggestion::new(vec![plateau(2, 3.0, Some(2.0))], 5);
         assert_eq!(short.clusters, 2);
         assert!(
-            short.warning().unwrap().contains("2 lasted longest, but the temperature fell by a factor of 1.50 only")
+            short
+                .warning()
+                .unwrap()
+                .contains("2 is the best guess, but it lasted only while the temperature fell by a factor of 1.50")
         );
         let none = Suggestion::new(vec![plateau(1, 3.0, None)], 5);
         assert_eq!((none.clusters, none.warning()), (5, None));

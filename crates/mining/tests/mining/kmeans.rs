@@ -227,7 +227,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bits_and_one_cut_short_says_so() {
 
     let (points, _) = datasets::iris();
     let short = run(&points, &Parameters { max_sweeps: 1, starts: 3, ..of(4) }, &execution);
-    assert!(short.warnings[0].contains("3 of 3 initialisations had not converged after 1 sweeps"), "{short:?}");
+    assert!(short.warnings[0].contains("3 of 3 initialisations had not converged after 1 iterations"), "{short:?}");
 }
 
 #[test]

@@ -214,7 +214,7 @@ fn more_components_than_distinct_rows_gives_the_distinct_rows_with_a_warning() {
         for (mean, expected) in means.iter().zip([0.0, 1.0, 5.0]) {
             assert!((mean - expected).abs() < 1e-6, "{covariance}: {mean}");
         }
-        assert!(model.warnings.iter().any(|warning| warning.contains("only 3 were found")), "{:?}", model.warnings);
+        assert!(model.warnings.iter().any(|warning| warning.contains("but Lehr found only 3")), "{:?}", model.warnings);
         assert!(
             model.warnings.iter().any(|warning| warning.contains("only the regularisation")),
             "{:?}",
@@ -260,5 +260,5 @@ fn huge_and_tiny_units_change_nothing_but_the_unit_until_variances_cannot_be_hel
 fn a_fit_that_runs_out_of_passes_says_so() {
     let model = run(&datasets::iris().0, &Parameters { max_sweeps: 4, ..components(3, Covariance::Full) });
     assert!(!model.is_converged && model.ascent.len() == 4);
-    assert!(model.warnings[0].contains("ended after 4 passes"), "{:?}", model.warnings);
+    assert!(model.warnings[0].contains("ended after 4 iterations"), "{:?}", model.warnings);
 }
