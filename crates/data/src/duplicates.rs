@@ -75,7 +75,7 @@ impl Duplicates {
 /// use lehr_data::duplicates::shared_ids;
 /// let ids = ["a", "b", "a", "a"].map(String::from);
 /// let warning = shared_ids(&ids).unwrap();
-/// assert_eq!(warning, "1 id stands for several items, which results tell apart by their order alone: \"a\" (items 1, 3 and 1 more)");
+/// assert_eq!(warning, "1 id occurs for several items, which results tell apart by their order alone: \"a\" (items 1, 3 and 1 more)");
 /// assert_eq!(shared_ids(&ids[..2]), None);
 /// ```
 pub fn shared_ids(ids: &[String]) -> Option<String> {

@@ -96,7 +96,7 @@ fn sin_cos_of_degrees(angle: f64) -> (f64, f64) {
 /// ```
 /// use lehr_data::{geography::order_warning, Points};
 /// let places = Points::new(vec![8.5, 47.4], 2)?.with_columns(vec!["u".into(), "v".into()])?;
-/// assert!(order_warning(&places).unwrap().contains("u is taken for longitude and v for latitude"));
+/// assert!(order_warning(&places).unwrap().contains("Lehr reads u as longitude and v as latitude"));
 /// assert_eq!(order_warning(&places.with_columns(vec!["start_lng".into(), "start_lat".into()])?), None);
 /// # Ok::<(), lehr_data::Error>(())
 /// ```

@@ -26,7 +26,7 @@ const OTHERS: usize = 10;
 /// let frame = DataFrame::new("station.csv", vec![FrameColumn::numbers("degrees", degrees)])?;
 /// let (frame, numbers) = without_stand_ins(frame)?;
 /// assert_eq!((frame.column("degrees").unwrap().missing(), numbers), (5, vec![-999.0]));
-/// assert!(frame.notes()[0].starts_with("-999 in \"degrees\" stands for a missing value"));
+/// assert!(frame.notes()[0].starts_with("-999 in \"degrees\" is read as a missing value"));
 /// # Ok::<(), lehr_data::Error>(())
 /// ```
 ///
