@@ -45,6 +45,7 @@ fn three_genes_become_nine_numbers_and_a_header() {
           "metric": "identity",
           "parameters": {
             "alignment": "local",
+            "alphabet": "dna",
             "gap_extend": 4,
             "gap_open": 14,
             "matrix": "EDNAFULL",

@@ -58,7 +58,7 @@ fn a_workflow_runs_twice_and_reads_its_file_again() {
     let failed = sandbox.lehr(&["run", "regions.toml"]);
     assert_eq!(failed.code, 1);
     assert!(failed.stderr.contains("there is a data set \"sites\""), "{}", failed.stderr);
-    assert!(failed.stderr.contains("to begin with nothing of it, remove the folder lehr-run"), "{}", failed.stderr);
+    assert!(failed.stderr.contains("to start again, remove the folder lehr-run"), "{}", failed.stderr);
 }
 
 #[test]
