@@ -28,6 +28,14 @@ class Stability:
         For each row the share of the resamples in which it was in the counterpart of its cluster; NaN for a row in no cluster.
     n_resamples : int
         The number of resamples.
+
+    Examples
+    --------
+    >>> import lehr
+    >>> X = [[0.0], [1.0], [50.0], [51.0]]
+    >>> found: lehr.Stability = lehr.stability(lehr.KMeans(2).fit(X), X, n_resamples=5)
+    >>> found.clusters.shape, found.rows.shape, found.n_resamples
+    ((2,), (4,), 5)
     """
 
     clusters: NDArray[np.float64]

@@ -557,7 +557,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         >>> matplotlib.use("Agg")
         >>> import lehr
         >>> lehr.SMACOF().fit([[0.0, 1.0], [1.0, 1.0], [10.0, 2.0]]).plot().get_title()
-        'stress 0.0000'
+        'stress 0.0000 (stress-1 0.0000)'
         """
         from lehr import plot
 

@@ -19,8 +19,11 @@ use crate::Error;
 const NEIGHBOURS: usize = 8;
 /// Steps of expectation maximisation after the one from the labels.
 pub(crate) const STEPS: usize = 3;
-/// Rows of pooled variance that each side's own variance is mixed with: a side of two rows has none worth the name.
-const POOLED_ROWS: f64 = 3.0;
+/// The share of the pooled variance in each side's own: a side of equal rows has none of its own. A share, and no number
+/// of rows: a row of weight 3 is three rows, and weights have no unit.
+const POOLED: f64 = 0.02;
+/// A side has rows if it has more than this share of a border's weight.
+const LEAST_WEIGHT: f64 = 1e-9;
 /// The least variance of a side, of the squared distance of the two means.
 const LEAST_VARIANCE: f64 = 1e-9;
 /// Odds with a smaller logarithm are no odds: they are below 1e-10, and most rows have such odds at most borders.
@@ -135,21 +138,23 @@ impl Border {
 
     /// The border that follows from these sums. It stays as it was where one side has next to nothing, or the sides
     /// have changed places.
-    pub(crate) fn step(&mut self, sums: &[f64], row_weight: f64) {
+    pub(crate) fn step(&mut self, sums: &[f64]) {
         let side = |sums: &[f64]| (sums[0], sums[1] / sums[0], sums[2] - sums[1] * sums[1] / sums[0]);
         let ((first_weight, first, first_scatter), (second_weight, second, second_scatter)) =
             (side(&sums[..SIDE]), side(&sums[SIDE..]));
         let pooled = (first_scatter + second_scatter) / (first_weight + second_weight);
-        let more = POOLED_ROWS * row_weight;
         let least = LEAST_VARIANCE * (second - first) * (second - first);
-        let variance =
-            |scatter: f64, weight: f64| ((scatter.max(0.0) + more * pooled.max(0.0)) / (weight + more)).max(least);
+        let variance = |scatter: f64, weight: f64| {
+            ((1.0 - POOLED) * scatter.max(0.0) / weight + POOLED * pooled.max(0.0)).max(least)
+        };
         let (a, b) = (variance(first_scatter, first_weight), variance(second_scatter, second_weight));
         let constant =
             ln(second_weight / first_weight) - 0.5 * ln(b / a) + 0.5 * (first * first / a - second * second / b);
         let log_odds = [constant, second / b - first / a, 0.5 / a - 0.5 / b];
         // Also false where something is no number.
-        let has_sides = first < 0.0 && second > 0.0 && first_weight.min(second_weight) > 1e-3 * row_weight;
+        let has_sides = first < 0.0
+            && second > 0.0
+            && first_weight.min(second_weight) > LEAST_WEIGHT * (first_weight + second_weight);
         if has_sides && log_odds.iter().all(|number| number.is_finite()) {
             self.log_odds = log_odds;
         }
@@ -322,7 +327,7 @@ mod tests {
             let mut sums = [0.0; SUMS];
             all.iter()
                 .for_each(|&(x, weight)| border.add(step == 0, difference(x) > 0.0, difference(x), weight, &mut sums));
-            border.step(&sums, 1e-9);
+            border.step(&sums);
         }
         border
     }
@@ -369,7 +374,7 @@ mod tests {
     #[test]
     fn a_side_without_rows_leaves_its_border_unknown() {
         let mut border = Border::between(0, 1, 1.0);
-        border.step(&[3.0, -3.0, 3.5, 0.0, 0.0, 0.0], 1.0);
+        border.step(&[3.0, -3.0, 3.5, 0.0, 0.0, 0.0]);
         assert_eq!(border.log_odds[1], f64::MAX);
         assert!(Borders { borders: vec![border] }.renumbered(|cluster| cluster, |unit| unit).is_empty());
     }

@@ -91,7 +91,7 @@ impl Model {
         }
         if !state.is_converged && parameters.max_passes > 0 {
             warnings.push(format!(
-                "the search for swaps ended after {} passes, the limit; another swap may lower the cost",
+                "the search for swaps ended at its limit of {} passes; another swap may lower the cost",
                 state.swap_passes
             ));
         }

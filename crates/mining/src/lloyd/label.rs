@@ -161,8 +161,7 @@ async fn find_borders<T: Scalar>(
         let is_hard = step == 0;
         let round = BorderRound { cost, neighbours, borders: borders.len(), is_hard, strides: &strides, cells };
         total_of(rounds, &round, &mut sums).await?;
-        let row_weight = cost.rows.row_weight;
-        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums, row_weight));
+        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums));
     }
     Ok(borders)
 }

@@ -216,7 +216,6 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
     let from = |a: usize, b: usize| fields[a * count + b] - fields[a * count + a];
     let apart = |a: usize, b: usize| 0.5 * (from(a, b) + from(b, a));
     let mut borders = Borders::of_neighbours(count, 1, |k| hard.masses[k] > 0.0, apart);
-    let (sum, squares) = weights.iter().fold((0.0, 0.0), |(sum, squares), w| (sum + w, squares + w * w));
     for step in 0..=STEPS {
         let neighbours = borders.neighbourhoods(count);
         let mut sums = vec![0.0; SUMS * borders.len()];
@@ -228,7 +227,7 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
                 border.add(step == 0, is_second, difference, weights[item], &mut sums[SUMS * place..][..SUMS]);
             }
         }
-        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums, squares / sum));
+        borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums));
     }
     let neighbours = borders.neighbourhoods(count);
     let probability = |item: usize| {
