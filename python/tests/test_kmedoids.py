@@ -138,7 +138,7 @@ def test_a_checkpoint_of_another_method_is_refused(wine, tmp_path):
 
 
 def test_passes_that_end_too_early_are_told(wine):
-    with pytest.warns(match="the search for swaps ended at its limit of 1 passes"):
+    with pytest.warns(match="the search for swaps ended at its limit of 1 pass;"):
         lehr.KMedoids(8, max_iter=1).fit(wine)
     assert lehr.KMedoids(8, max_iter=0).fit(wine).n_iter_ == 8
 

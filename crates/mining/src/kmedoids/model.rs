@@ -91,8 +91,9 @@ impl Model {
         }
         if !state.is_converged && parameters.max_passes > 0 {
             warnings.push(format!(
-                "the search for swaps ended at its limit of {} passes; another swap may lower the cost",
-                state.swap_passes
+                "the search for swaps ended at its limit of {} pass{}; another swap may lower the cost",
+                state.swap_passes,
+                if state.swap_passes == 1 { "" } else { "es" }
             ));
         }
         Self {
