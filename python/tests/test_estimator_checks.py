@@ -39,8 +39,6 @@ def _meant(estimator):
     if isinstance(estimator, lehr.DAClustering):
         why = "of whatever has predict_proba and takes sparse rows the check reads the tags of classifiers"
         meant |= {"check_estimator_sparse_array": why, "check_estimator_sparse_matrix": why}
-        if estimator.precision == "single":
-            meant[_WEIGHTS] = "temperatures and centres of a run in single precision differ by its rounding, so memberships do"
     if isinstance(estimator, (lehr.DAClustering, lehr.PairwiseClustering)) and estimator.n_clusters is estimator.stop_temperature is None:
         why = "a number of clusters that is found leaves two rows a cluster, however heavy: weights have no unit"
         meant |= {_WEIGHTS: why, _SPARSE_WEIGHTS: why} if estimator.__sklearn_tags__().input_tags.sparse else {_WEIGHTS: why}

@@ -22,6 +22,7 @@ def test_groups_far_apart_are_found_again(estimator, groups):
     found = lehr.stability(clone(estimator).fit(groups), groups, n_resamples=5)
     np.testing.assert_array_equal(found.clusters, 1.0)
     np.testing.assert_array_equal(found.rows, 1.0)
+    assert isinstance(found, lehr.Stability)
     assert repr(found) == "Stability of 3 clusters in 5 resamples: 1.00, 1.00, 1.00"
 
 
