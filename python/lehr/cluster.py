@@ -84,11 +84,11 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clusters of points by deterministic annealing.
 
     Finds centres that make the weighted sum of squared distances small, as KMeans does, but in one run from one centre. A centre divides when its cluster's
-    covariance shows an instability, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. It takes the most
-    clusters with a valley in the density between every two neighbours, or 1 if your rows are one group. ``choice_`` says why, ``candidates_`` lists the
-    alternatives.
+    covariance shows an instability, and a search by swaps ends the run. If you don't give ``n_clusters``, it chooses the number for you. That is the largest
+    for which a valley in the density divides every two neighbouring clusters, or 1. ``choice_`` says why, ``candidates_`` lists the alternatives.
 
-    Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not.
+    Columns should be in comparable units: put a ``StandardScaler`` before the estimator if they are not. For a table with text or gaps, use
+    :class:`TablePreparation`.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         One row for each division: ``temperature``, ``critical_temperature`` (below which the cluster was unstable), ``parent`` and ``n_clusters`` after it.
         ``parent`` is the cluster that divided, by its number at that time, which is none of ``labels_``.
     candidates_ : structured ndarray or None
-        If you gave no number, the numbers that Lehr compared. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more
+        If you gave no number, the numbers that Lehr compared, the largest first. ``mean_cost`` is the mean squared distance to the centre. ``separation`` says how much more
         probable the rows are with a valley between the two least separated neighbours, in nats; 6 are needed. ``division`` is the same for a valley within a
         cluster. The other fields are ``n_clusters`` and ``is_separated``.
     choice_ : str or None

@@ -569,7 +569,7 @@ def align(
 ) -> NDArray[np.float64]:
     """Lay one map over another of the same items.
 
-    Stress does not depend on orientation: align maps before you compare them or show one after the other.
+    Stress does not depend on orientation: align maps before you compare them or show one after the other. To align sequences, use :func:`pairwise_distances`.
 
     Parameters
     ----------

@@ -525,7 +525,7 @@ def _layout(text: str) -> tuple[int, str]:
 
 
 def shepard(model: Any, *, ax: Any = None) -> Any:
-    """The Shepard diagram: pairs by dissimilarity and by distance in the map.
+    """The Shepard diagram: pairs by dissimilarity and by distance in the map. The fitted model has both, so you need not pass the matrix.
 
     Parameters
     ----------

@@ -81,6 +81,8 @@ class TablePreparation(TransformerMixin, SavedMixin):
     -----
     ``fit_transform(X)`` and ``fit(X).transform(X)`` differ in the cells that ``missing='nearest'`` fills.
 
+    A row without any value gets the features of a typical row, so a label of it means nothing. ``notes_`` names such rows, and ``transform`` warns of them.
+
     Examples
     --------
     >>> import numpy as np, lehr
