@@ -61,7 +61,7 @@ function y({ steps: o, splits: s, unit: c, keep: l }) {
 	if (e(() => {
 		if (!_.value) return;
 		let e = setInterval(() => {
-			g.peek() >= p.length - 1 ? _.value = !1 : g.value++;
+			_.peek() && (g.peek() >= p.length - 1 ? _.value = !1 : g.value++);
 		}, v);
 		return () => clearInterval(e);
 	}, [_.value, p]), p.length < 2) return /* @__PURE__ */ n("p", {

@@ -1469,7 +1469,7 @@
 		if (U(() => {
 			if (!s.value) return;
 			let e = setInterval(() => {
-				o.peek() >= i.length - 1 ? s.value = !1 : o.value++;
+				s.peek() && (o.peek() >= i.length - 1 ? s.value = !1 : o.value++);
 			}, ln);
 			return () => clearInterval(e);
 		}, [s.value, i]), i.length < 2) return /* @__PURE__ */ Z("p", {

@@ -23,6 +23,8 @@ export function Anneal({ steps, splits, unit, keep }: { steps: Step[]; splits: S
   useEffect(() => {
     if (!isPlaying.value) return;
     const timer = setInterval(() => {
+      // The timer ends after the next picture: until then it must not move what a button has just set.
+      if (!isPlaying.peek()) return;
       if (at.peek() >= falling.length - 1) isPlaying.value = false;
       else at.value++;
     }, PACE);
