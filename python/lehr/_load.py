@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from lehr import _native
 from lehr._learnt import FORMAT, KIND, LearntMixin
-from lehr._model import SavedMixin
+from lehr._model import SavedMixin, class_of
 from lehr.cluster import DAClustering, PairwiseClustering
 from lehr.kmeans import KMeans
 from lehr.kmedoids import KMedoids
@@ -88,8 +88,8 @@ def _saved(path: str | PathLike[str]) -> SavedMixin:
     for kind in _SAVED:
         if kind._method == method:
             return kind.load(path)
-    known = ", ".join(repr(kind._method) for kind in _SAVED)
-    raise ValueError(f"{os.fspath(path)}: expected a model of {known}, found one of {method!r}")
+    known = ", ".join(kind.__name__ for kind in _SAVED)
+    raise ValueError(f"{os.fspath(path)}: expected a model of {known}, found one of {class_of(method)}")
 
 
 def learnt(text: bytes) -> Any:

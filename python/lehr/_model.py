@@ -234,7 +234,7 @@ class SavedMixin(BaseEstimator):
         if not isinstance(content, dict) or not _FIELDS <= content.keys():
             raise ValueError(f"{path}: no model of lehr: expected the fields {', '.join(sorted(_FIELDS))}")
         if content["method"] != cls._method:
-            raise ValueError(f"{path}: expected a model of {cls._method!r}, found one of {content['method']!r}")
+            raise ValueError(f"{path}: expected a model of {cls.__name__}, found one of {class_of(content['method'])}")
         unknown = content["parameters"].keys() - cls._get_param_names()
         if unknown:
             raise ValueError(
@@ -245,3 +245,11 @@ class SavedMixin(BaseEstimator):
         for name, value in content["fitted"].items():
             setattr(model, name, _decoded(value))
         return model
+
+
+def class_of(method: object) -> str:
+    """The name of the estimator whose files have this method; the method itself if there is none."""
+    kinds = list(SavedMixin.__subclasses__())
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+    return next((kind.__name__ for kind in kinds if getattr(kind, "_method", None) == method), repr(method))

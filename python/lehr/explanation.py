@@ -19,6 +19,10 @@ _TOLD = 3
 _SHOWN = 20
 
 
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 @dataclass(frozen=True)
 class Mark:
     """A column, or one text of a category, in which a cluster differs from all rows.
@@ -121,7 +125,7 @@ class Rule:
     purity: float
 
     def __str__(self) -> str:
-        return f"{' and '.join(self.conditions) or 'always'}: cluster {self.cluster} ({self.rows} rows, {100 * self.purity:.0f} %)"
+        return f"{' and '.join(self.conditions) or 'always'}: cluster {self.cluster} ({_counted(self.rows, 'row')}, {100 * self.purity:.0f} %)"
 
 
 class Explanation(Sequence[Portrait]):
@@ -191,9 +195,10 @@ class Explanation(Sequence[Portrait]):
         lines = []
         for number, portrait in enumerate(self.clusters):
             marks = "; ".join(mark.words for mark in portrait.marks[:_TOLD]) or "nothing sets it apart"
-            lines.append(f"{number}: {portrait.name} ({portrait.rows} rows): {marks}")
+            lines.append(f"{number}: {portrait.name} ({_counted(portrait.rows, 'row')}): {marks}")
         if self.accuracy is not None:
-            lines.append(f"{len(self.rules)} rules repeat {100 * self.accuracy:.3g} % of the labels")
+            verb = "repeats" if len(self.rules) == 1 else "repeat"
+            lines.append(f"{_counted(len(self.rules), 'rule')} {verb} {100 * self.accuracy:.3g} % of the labels")
         return "\n".join(lines)
 
     def to_frame(self) -> Any:

@@ -64,7 +64,7 @@ def test_what_is_no_model_is_refused(wine, tmp_path):
         lehr.DAClustering().save(path)
     assert not path.exists()
     lehr.DAClustering(3).fit(wine).save(path)
-    with pytest.raises(ValueError, match="expected a model of 'smacof', found one of 'vector'"):
+    with pytest.raises(ValueError, match="expected a model of SMACOF, found one of DAClustering"):
         lehr.SMACOF.load(path)
     path.write_bytes(path.read_bytes().replace(b'"n_clusters": 3', b'"n_clusters": 4'))
     with pytest.raises(ValueError, match="does not match its hash"):
@@ -244,7 +244,7 @@ def test_what_was_saved_is_loaded_by_whom_it_names(wine, tmp_path):
         model.fit(wine).save(path)
         assert type(lehr.load(path)) is type(model)
     _native.write_model(path, json.dumps({"method": "forest", "version": "1", "parameters": {}, "fitted": {}}))
-    with pytest.raises(ValueError, match="expected a model of 'vector', .* found one of 'forest'"):
+    with pytest.raises(ValueError, match="expected a model of DAClustering, .* found one of 'forest'"):
         lehr.load(path)
     with pytest.raises(FileNotFoundError):
         lehr.load(tmp_path / "none")
