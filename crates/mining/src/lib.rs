@@ -22,6 +22,7 @@
 //! - `summary`: few weighted points in place of many rows;
 //! - `rows`: rows in leaves and units, as numbers, bits or sparse;
 //! - `lloyd`: centres, hard assignment, labels; on top of `rows`;
+//! - `borders`: how surely a row belongs to its cluster;
 //! - [`anneal`]: the loop, growth, the observer and the checkpoint.
 #![forbid(unsafe_code)]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests compare with the system's functions"))]
