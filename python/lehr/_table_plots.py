@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lehr._drawing import COLOURS, axes_or_new
+from lehr._drawing import COLOURS, axes_or_new, class_colours
 from lehr._grouped import Column, Grouped, Silhouettes, spread, word_of
 
 #: Columns in one picture at most, and boxes of axes: beyond, those that differ most between clusters.
@@ -23,10 +23,7 @@ _LETTERS = 30
 
 def _colour(group: int, count: int) -> Any:
     """The colour of a cluster, as in :func:`clusters`; grey for the rows in none, which come last."""
-    # Imported already, with the axes.
-    from matplotlib import colormaps
-
-    return colormaps["tab20"].colors[group % COLOURS] if group < count else "grey"  # type: ignore[attr-defined]
+    return class_colours()[group % COLOURS] if group < count else "grey"
 
 
 def _ink() -> Any:

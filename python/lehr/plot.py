@@ -19,7 +19,7 @@ from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_is_fitted
 
 from lehr._centers import unpacked
-from lehr._drawing import COLOURS, axes_or_new
+from lehr._drawing import COLOURS, axes_or_new, class_colours
 from lehr._grouped import labels_of, refuse_others
 from lehr._names import listed
 from lehr._native import Fingerprints
@@ -41,12 +41,12 @@ def _thinned(length: int) -> NDArray[np.int64]:
 
 def _scatter(ax: Any, places: NDArray[Any], classes: NDArray[Any], names: list[str]) -> None:
     """Points in the colours of their classes, numbered from 0; the legend names each, if there are enough colours."""
-    ax.scatter(*places.T, c=classes % COLOURS, cmap="tab20", vmin=0, vmax=COLOURS - 1, s=8, linewidths=0, zorder=2)
-    if len(names) <= COLOURS:
-        # Imported already, with the axes.
-        from matplotlib import colormaps
+    # Imported already, with the axes.
+    from matplotlib.colors import ListedColormap
 
-        colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
+    colours = class_colours()
+    ax.scatter(*places.T, c=classes % COLOURS, cmap=ListedColormap(colours), vmin=0, vmax=COLOURS - 1, s=8, linewidths=0, zorder=2)
+    if len(names) <= COLOURS:
         for colour, name in zip(colours, names, strict=False):
             ax.plot([], [], "o", color=colour, markersize=4, label=name)
 
