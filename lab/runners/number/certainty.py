@@ -1,7 +1,7 @@
 """Of the rows that are labelled with a probability of 0.9, are nine in ten with their group? `lehr cluster FILE --clusters K` beside mixtures of normals.
 
 The sets are drawn ones whose groups overlap (normal, stretched, of unequal sizes and spreads, heavy-tailed), and labelled ones from LEHR_DATA and scikit-learn. Each
-side is told the number of groups. A row is right if it is of the group that most rows of its cluster are of. Every set counts the same.
+side gets the number of groups. A row is right if it is in the main group of its cluster. Every set counts the same.
 
 Usage: certainty.py --lehr target/release/lehr --record lab/records/local/certainty.json [--seed 1]
 """
@@ -19,7 +19,7 @@ import numpy as np
 import sklearn
 from sklearn.mixture import GaussianMixture
 
-from panel import labelled_rows
+from panel import centers_apart, labelled_rows
 
 warnings.simplefilter("ignore")
 BOUNDS = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
@@ -35,15 +35,7 @@ def groups(draw, count, columns, rows, apart, unequal=False, stretch=1.0, freedo
     """Rows of groups, and the group of each."""
     sizes = draw.uniform(1, 10, count) if unequal else np.ones(count)
     spreads = draw.uniform(0.5, 2, count) if unequal else np.ones(count)
-    side, centers = apart * 1.2 * count ** (1 / min(columns, 6)), []
-    while len(centers) < count:
-        for _ in range(200):
-            center, own = draw.uniform(0, side, columns), spreads[len(centers)]
-            if all(np.linalg.norm(center - other) >= apart * (own + spread) / 2 * stretch**0.5 for other, spread in zip(centers, spreads)):
-                centers.append(center)
-                break
-        else:
-            side *= 1.1
+    centers = centers_apart(draw, columns, apart, spreads, stretch)
     parts, labels = [], []
     for group, (center, spread, many) in enumerate(zip(centers, spreads, np.maximum((sizes / sizes.sum() * rows).astype(int), 8))):
         part = draw.normal(size=(many, columns)) if freedom is None else draw.standard_t(freedom, (many, columns))

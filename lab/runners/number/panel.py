@@ -25,10 +25,9 @@ LONG = [(3, 2, 900, 6, 3), (5, 2, 2000, 6, 4), (8, 4, 2400, 6, 4), (10, 10, 3000
 COMPACT_FILES = ("sipu_s", "sipu_a1", "sipu_a2", "sipu_a3", "sipu_b", "sipu_un", "g2mg", "fcps_hepta", "fcps_tetra", "fcps_twod", "fcps_wing", "fcps_engy")
 
 
-def groups(draw, count, columns, rows, apart, sizes=None, spreads=None, stretch=1.0, noise=0.0):
-    """Normal groups whose centres are `apart` mean standard deviations apart at least."""
-    sizes = np.ones(count) if sizes is None else sizes(count)
-    spreads = np.ones(count) if spreads is None else spreads(count)
+def centers_apart(draw, columns, apart, spreads, stretch=1.0):
+    """A centre for each spread; any two are `apart` times the mean of their spreads from each other at least."""
+    count = len(spreads)
     side, centers = apart * 1.2 * count ** (1 / min(columns, 6)), []
     while len(centers) < count:
         for _ in range(200):
@@ -38,6 +37,14 @@ def groups(draw, count, columns, rows, apart, sizes=None, spreads=None, stretch=
                 break
         else:
             side *= 1.1
+    return centers
+
+
+def groups(draw, count, columns, rows, apart, sizes=None, spreads=None, stretch=1.0, noise=0.0):
+    """Normal groups whose centres are `apart` mean standard deviations apart at least."""
+    sizes = np.ones(count) if sizes is None else sizes(count)
+    spreads = np.ones(count) if spreads is None else spreads(count)
+    centers = centers_apart(draw, columns, apart, spreads, stretch)
     members = np.maximum((sizes / sizes.sum() * rows).astype(int), 8)
     parts = []
     for center, spread, many in zip(centers, spreads, members):
