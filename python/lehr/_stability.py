@@ -104,7 +104,8 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
     given = weights(sample_weight, X)
     draw = np.random.default_rng(_checks.seed(random_state))
     count = int(labels.max()) + 1
-    own = _members(labels, count)
+    inside = labels >= 0
+    sizes = np.bincount(labels[inside], minlength=count)
     found, again = np.zeros((n_resamples, count)), np.zeros(len(labels))
     for resample in range(n_resamples):
         times = draw.multinomial(rows, np.full(rows, 1 / rows)).astype(np.float64)
@@ -112,19 +113,15 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
         other.fit(X, sample_weight=times if given is None else times * given)
         # Rows that were not drawn have weight 0: they move nothing, and get a label.
         others = np.asarray(other.labels_)
-        members = _members(others, int(others.max()) + 1)
-        both = (own.T @ members).astype(np.float64)
-        either = own.sum(axis=0)[:, None] + members.sum(axis=0)[None, :] - both
-        jaccard = both / np.maximum(either, 1.0)
+        width = int(others.max()) + 1
+        in_both = inside & (others >= 0)
+        both = np.bincount(labels[in_both] * width + others[in_both], minlength=count * width).reshape(count, width)
+        either = sizes[:, None] + np.bincount(others[others >= 0], minlength=width) - both
+        jaccard = both / np.maximum(either, 1)
         mine, theirs = linear_sum_assignment(-jaccard)
         found[resample, mine] = jaccard[mine, theirs]
         counterpart = np.full(count, -2)
         counterpart[mine] = theirs
-        again += np.where(labels >= 0, counterpart[labels] == others, False)
+        again += inside & (counterpart[labels] == others)
     shares = again / n_resamples
-    return Stability(found.mean(axis=0), np.where(labels >= 0, shares, np.nan), n_resamples)
-
-
-def _members(labels: NDArray[Any], count: int) -> NDArray[np.float64]:
-    """Which row is in which cluster, 0 or 1."""
-    return np.asarray(labels[:, None] == np.arange(count)[None, :], dtype=np.float64)
+    return Stability(found.mean(axis=0), np.where(inside, shares, np.nan), n_resamples)
