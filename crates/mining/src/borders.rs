@@ -60,16 +60,16 @@ pub struct Borders {
 pub(crate) struct Neighbourhoods<'b> {
     borders: &'b [Border],
     /// Those of one cluster after those of another, each as seen from that cluster.
-    sights: Vec<Sight>,
+    directed: Vec<DirectedBorder>,
     /// Where those of each cluster end.
     ends: Vec<usize>,
 }
 
 /// A border as seen from one of its clusters: the log odds of the other cluster against it, by the excess of its cost.
 #[derive(Debug)]
-struct Sight {
-    /// The border's place.
-    border: u32,
+struct DirectedBorder {
+    /// Its place among all borders.
+    place: u32,
     /// The other cluster.
     other: u32,
     /// Of the unit.
@@ -80,7 +80,7 @@ struct Sight {
     turn: f64,
 }
 
-impl Sight {
+impl DirectedBorder {
     /// Of the border at this place, from its second cluster or its first.
     fn of(border: &Border, place: usize, is_from_second: bool) -> Self {
         let [constant, slope, curvature] = border.log_odds;
@@ -88,7 +88,7 @@ impl Sight {
         let (sign, other) = if is_from_second { (-1.0, border.clusters[0]) } else { (1.0, border.clusters[1]) };
         let turn = sign * 0.5 * slope / curvature;
         Self {
-            border: place as u32,
+            place: place as u32,
             other,
             inverse: 1.0 / border.unit,
             log_odds: [sign * constant, -slope, sign * curvature],
@@ -119,7 +119,7 @@ impl Border {
     /// The log odds of the second cluster, for a difference of costs. They never fall where the difference rises: of
     /// two normals the wider would also win far behind the narrower one.
     fn log_odds(&self, difference: f64) -> f64 {
-        -Sight::of(self, 0, true).log_odds(difference)
+        -DirectedBorder::of(self, 0, true).log_odds(difference)
     }
 
     /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
@@ -250,32 +250,34 @@ impl Borders {
 
     /// The borders of each of so many clusters.
     pub(crate) fn neighbourhoods(&self, clusters: usize) -> Neighbourhoods<'_> {
-        let mut of_clusters: Vec<Vec<Sight>> = (0..clusters).map(|_| Vec::new()).collect();
+        let mut of_clusters: Vec<Vec<DirectedBorder>> = (0..clusters).map(|_| Vec::new()).collect();
         for (place, border) in self.borders.iter().enumerate() {
             let [first, second] = border.clusters();
-            of_clusters[first].push(Sight::of(border, place, false));
-            of_clusters[second].push(Sight::of(border, place, true));
+            of_clusters[first].push(DirectedBorder::of(border, place, false));
+            of_clusters[second].push(DirectedBorder::of(border, place, true));
         }
         let mut end = 0;
-        let ends = of_clusters.iter().map(|sights| {
-            end += sights.len();
+        let ends = of_clusters.iter().map(|directed| {
+            end += directed.len();
             end
         });
         let ends = ends.collect();
-        Neighbourhoods { borders: &self.borders, sights: of_clusters.into_iter().flatten().collect(), ends }
+        Neighbourhoods { borders: &self.borders, directed: of_clusters.into_iter().flatten().collect(), ends }
     }
 }
 
 impl Neighbourhoods<'_> {
-    fn sights(&self, cluster: usize) -> &[Sight] {
+    fn directed(&self, cluster: usize) -> &[DirectedBorder] {
         let first = cluster.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.sights[first..self.ends[cluster]]
+        &self.directed[first..self.ends[cluster]]
     }
 
     /// The borders of a cluster with their places, and the other cluster there.
     pub fn of(&self, cluster: usize) -> impl Iterator<Item = (usize, &Border, usize)> {
-        let place = |sight: &Sight| sight.border as usize;
-        self.sights(cluster).iter().map(move |sight| (place(sight), &self.borders[place(sight)], sight.other as usize))
+        let place = |border: &DirectedBorder| border.place as usize;
+        self.directed(cluster)
+            .iter()
+            .map(move |border| (place(border), &self.borders[place(border)], border.other as usize))
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that
@@ -289,10 +291,10 @@ impl Neighbourhoods<'_> {
         mut each: impl FnMut(usize, f64),
     ) -> f64 {
         let mut sum = 0.0;
-        for (at, sight) in self.sights(cluster).iter().enumerate() {
-            let other = sight.other as usize;
+        for (at, border) in self.directed(cluster).iter().enumerate() {
+            let other = border.other as usize;
             let more = excess(at, other);
-            let against = sight.log_odds(more);
+            let against = border.log_odds(more);
             // Rows so far away that their costs have no difference are surely where they are nearest.
             if against > LEAST_LOG_ODDS && !more.is_nan() {
                 let odds = exp(against.min(700.0));

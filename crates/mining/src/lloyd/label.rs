@@ -23,7 +23,7 @@ use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Sc
 const UNPACKED: usize = 256;
 /// Differences of centres that are kept, at most: in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;
-/// Rows of a cluster that say where its borders are: of more, every so manieth.
+/// Rows of each cluster that find its borders. A larger cluster gives every n-th row.
 const ROWS_OF_BORDERS: u64 = 4096;
 
 /// The labels of a leaf's rows, then of its bystanders, in their order.
@@ -130,8 +130,8 @@ pub(crate) async fn label_all<T: Scalar>(
     let borders = find_borders(rounds, &cost, &spreads, cells).await?;
     if !borders.is_empty() {
         let neighbours = &borders.neighbourhoods(centers.len());
-        let towards = cost.towards_neighbours(neighbours);
-        let round = ProbabilityRound { cost: &cost, neighbours, towards: towards.as_deref(), cells };
+        let offsets = cost.neighbour_offsets(neighbours);
+        let round = ProbabilityRound { cost: &cost, neighbours, offsets: offsets.as_deref(), cells };
         total_of(rounds, &round, &mut Vec::new()).await?;
     }
     drop(sparse);
@@ -423,7 +423,7 @@ impl<T: Scalar> CostIn<'_, T> {
 }
 
 /// For each cluster, its centre less that of each neighbour in turn, with the squares of these differences.
-struct Towards {
+struct NeighbourOffsets {
     differences: Vec<f64>,
     squares: Vec<f64>,
 }
@@ -431,7 +431,7 @@ struct Towards {
 impl<T: Scalar> CostIn<'_, T> {
     /// With these a row's excess in a neighbour is one product, `2 (x - a) (a - b) + |a - b|^2`. None for rows that are
     /// no positions.
-    fn towards_neighbours(&self, neighbours: &Neighbourhoods<'_>) -> Option<Vec<Towards>> {
+    fn neighbour_offsets(&self, neighbours: &Neighbourhoods<'_>) -> Option<Vec<NeighbourOffsets>> {
         let others = |k: usize| neighbours.of(k).map(|(_, _, other)| self.centers.center(other));
         let count: usize = (0..self.centers.len()).map(|k| others(k).count()).sum();
         let has_positions = self.sparse.is_none() && self.costs.is_none();
@@ -443,7 +443,7 @@ impl<T: Scalar> CostIn<'_, T> {
             let differences: Vec<f64> = others(k).flat_map(|other| own.iter().zip(other).map(|(a, b)| a - b)).collect();
             let squared = |difference: &[f64]| difference.iter().map(|x| x * x).sum();
             let squares = differences.chunks_exact(self.rows.dimension).map(squared).collect();
-            Towards { differences, squares }
+            NeighbourOffsets { differences, squares }
         };
         Some((0..self.centers.len()).map(of_cluster).collect())
     }
@@ -551,7 +551,7 @@ struct ProbabilityRound<'a, T: Scalar> {
     cost: &'a CostIn<'a, T>,
     neighbours: &'a Neighbourhoods<'a>,
     /// One for each cluster.
-    towards: Option<&'a [Towards]>,
+    offsets: Option<&'a [NeighbourOffsets]>,
     cells: &'a LeafCells<Labelled>,
 }
 
@@ -576,9 +576,9 @@ impl<T: Scalar> Round for ProbabilityRound<'_, T> {
                 }
                 let label = label as usize;
                 cost.read(row, &mut position);
-                *probability *= match self.towards {
-                    Some(towards) => {
-                        let Towards { differences, squares } = &towards[label];
+                *probability *= match self.offsets {
+                    Some(offsets) => {
+                        let NeighbourOffsets { differences, squares } = &offsets[label];
                         position.iter_mut().zip(cost.centers.center(label)).for_each(|(x, y)| *x -= y);
                         let excess = |at: usize, _| {
                             let difference = &differences[at * position.len()..][..position.len()];
