@@ -123,7 +123,7 @@ impl Border {
     }
 
     /// Adds a row at a difference of costs to the sums of the two sides, with the share that each has of it.
-    pub(crate) fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
+    fn add(&self, is_hard: bool, is_second: bool, difference: f64, weight: f64, sums: &mut [f64]) {
         let place = difference / self.unit;
         let second = match is_hard {
             true => f64::from(u8::from(is_second)),
@@ -278,6 +278,23 @@ impl Neighbourhoods<'_> {
         self.directed(cluster)
             .iter()
             .map(move |border| (place(border), &self.borders[place(border)], border.other as usize))
+    }
+
+    /// Adds a row of a cluster to the sums of all its borders. `excess` is the row's cost in another cluster less that in
+    /// its own.
+    pub fn add(
+        &self,
+        cluster: usize,
+        mut excess: impl FnMut(usize) -> f64,
+        is_hard: bool,
+        weight: f64,
+        sums: &mut [f64],
+    ) {
+        for (place, border, other) in self.of(cluster) {
+            let (is_second, more) = (other < cluster, excess(other));
+            let difference = if is_second { more } else { -more };
+            border.add(is_hard, is_second, difference, weight, &mut sums[SUMS * place..][..SUMS]);
+        }
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` is the row's cost in another cluster less that

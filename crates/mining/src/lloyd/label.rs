@@ -536,11 +536,8 @@ impl<T: Scalar> Round for BorderRound<'_, T> {
                 let weight = stride as f64 * cost.rows.units.stored_weight(cost.input, row);
                 cost.read(row, &mut position);
                 let own = cost.of(row, label, &position);
-                for (place, border, other) in self.neighbours.of(label) {
-                    let (is_second, other) = (other < label, cost.of(row, other, &position));
-                    let difference = if is_second { other - own } else { own - other };
-                    border.add(self.is_hard, is_second, difference, weight, &mut partial[SUMS * place..][..SUMS]);
-                }
+                let excess = |other| cost.of(row, other, &position) - own;
+                self.neighbours.add(label, excess, self.is_hard, weight, partial);
             }
         });
     }

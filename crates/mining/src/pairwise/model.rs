@@ -221,11 +221,8 @@ fn probabilities<T: Real>(problem: &Problem<'_, T>, hard: &Hard) -> Vec<f64> {
         let mut sums = vec![0.0; SUMS * borders.len()];
         for item in (0..items).filter(|item| weights[*item] > 0.0) {
             let own = hard.field(item, label(item));
-            for (place, border, other) in neighbours.of(label(item)) {
-                let (is_second, more) = (other < label(item), hard.field(item, other) - own);
-                let difference = if is_second { more } else { -more };
-                border.add(step == 0, is_second, difference, weights[item], &mut sums[SUMS * place..][..SUMS]);
-            }
+            let excess = |other| hard.field(item, other) - own;
+            neighbours.add(label(item), excess, step == 0, weights[item], &mut sums);
         }
         borders.each_mut().zip(sums.chunks_exact(SUMS)).for_each(|(border, sums)| border.step(sums));
     }
