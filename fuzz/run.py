@@ -1,21 +1,36 @@
 """Runs every fuzz target: its seeds, plain and mangled, with `cargo test`; then, where there is a C++ compiler, under libFuzzer with coverage as a guide.
 
-Usage: run.py SECONDS [TARGET ...]    so many seconds for each target, all by default; 0 leaves libFuzzer out
+Usage: run.py SECONDS [TARGET ...]           so many seconds for each target, all by default; 0 leaves libFuzzer out
+       run.py --until SECONDS [TARGET ...]   until each target has had so many seconds of a processor in all, earlier runs included
+
+Both add to record.json what ran: seconds of a processor, inputs, and the commit. Ctrl-C ends a run after its inputs are kept.
 
 Neither a nightly toolchain nor cargo-fuzz is needed: the stable compiler counts coverage with the same LLVM pass. Address checks are left out, which a nightly
 one would add; the code under test has no `unsafe` of its own (`cargo +nightly fuzz run TARGET` works too). What is found is kept in
-target/fuzz/artifacts, what is interesting in target/fuzz/corpus; a file of either is run again by naming it behind the target's program.
+target/fuzz/artifacts; a file of it is run again by naming it behind the target's program. Inputs that reach new code grow in target/fuzz/corpus, which begins
+with corpus/TARGET.tar.xz. `run.py --keep` writes the fewest of them that reach as much back there.
 """
 
+import datetime
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILT = HERE.parent / "target" / "fuzz"
+RECORD = HERE / "record.json"
 TARGETS = sorted(path.stem for path in (HERE / "fuzz_targets").glob("*.rs"))
+# A run of one target is cut into slices of so many seconds, so that a stop loses little and the targets get on together.
+SLICE = 300
 COVERAGE = [
     "-Cpasses=sancov-module",
     "-Cllvm-args=-sanitizer-coverage-level=4",
@@ -38,30 +53,140 @@ def host():
     return next(line.split()[1] for line in told.splitlines() if line.startswith("host:"))
 
 
+def commit():
+    """The commit that is fuzzed."""
+    return subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
+
+
+class Record:
+    """What ran so far: for each target and commit the seconds of a processor and the inputs."""
+
+    def __init__(self, path):
+        self.path = path
+        self.runs = json.loads(path.read_text()) if path.exists() else {}
+        self.lock = threading.Lock()
+
+    def seconds(self, target):
+        """Seconds of a processor that a target has had."""
+        return sum(run["seconds"] for run in self.runs.get(target, []))
+
+    def add(self, target, seconds, inputs):
+        """Adds a slice, and writes the file anew."""
+        with self.lock:
+            runs = self.runs.setdefault(target, [])
+            today = {"commit": commit(), "date": datetime.date.today().isoformat()}
+            if not runs or any(runs[-1][name] != value for name, value in today.items()):
+                runs.append({**today, "seconds": 0, "inputs": 0})
+            runs[-1]["seconds"] = round(runs[-1]["seconds"] + seconds, 1)
+            runs[-1]["inputs"] += inputs
+            beside = self.path.with_suffix(".new")
+            beside.write_text(json.dumps(dict(sorted(self.runs.items())), indent=1) + "\n")
+            beside.replace(self.path)
+
+
+def corpus_of(name):
+    """The folder of a target's inputs, begun with the kept ones."""
+    folder, kept = BUILT / "corpus" / name, HERE / "corpus" / f"{name}.tar.xz"
+    if not folder.exists():
+        folder.mkdir(parents=True)
+        if kept.exists():
+            with tarfile.open(kept) as archive:
+                archive.extractall(folder, filter="data")
+    return folder
+
+
 def fuzz(program, name, seconds):
-    """Runs one target; says whether it held."""
-    corpus, artifacts = BUILT / "corpus" / name, BUILT / "artifacts" / name
-    for folder in (corpus, artifacts):
-        folder.mkdir(parents=True, exist_ok=True)
-    options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1"]
+    """Runs one target for a slice; gives the seconds of a processor and the inputs, or `None` where something was found."""
+    artifacts = BUILT / "artifacts" / name
+    artifacts.mkdir(parents=True, exist_ok=True)
+    options = [f"-max_total_time={seconds}", f"-artifact_prefix={artifacts}/", "-max_len=65536", "-print_final_stats=1", "-timeout=60"]
     # Python ignores SIGPIPE, as Rust's own `main` does; libFuzzer's does not, and a closed connection would end it.
-    ended = subprocess.run([program, corpus, HERE / "seeds" / name, *options], capture_output=True, text=True, check=False, restore_signals=False)
-    lines = ended.stderr.splitlines()
-    if ended.returncode != 0:
-        print("\n".join(lines[-40:]), file=sys.stderr)
+    with tempfile.TemporaryFile("w+", errors="replace") as told:
+        process = subprocess.Popen([program, corpus_of(name), HERE / "seeds" / name, *options], stderr=told, stdout=told, restore_signals=False)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        told.seek(0)
+        text = told.read()
+    if process.returncode != 0:
+        print("\n".join(text.splitlines()[-40:]), file=sys.stderr)
         print(f"fuzz: {name}: broken; the input is in {artifacts}", file=sys.stderr)
-        return False
-    told = [line.removeprefix("stat::") for line in lines if line.startswith("stat::number_of_executed") or line.startswith("stat::new_units")]
-    print(f"fuzz: {name}: {seconds} s, " + ", ".join(" ".join(line.split()) for line in told))
+        return None
+    inputs = re.search(r"stat::number_of_executed_units:\s*(\d+)", text)
+    return usage.ru_utime + usage.ru_stime, int(inputs[1]) if inputs else 0
+
+
+def run_for(programs, targets, seconds, record):
+    """Runs each target for so many seconds; says whether all held."""
+    held = True
+    for name in targets:
+        for length in [SLICE] * (seconds // SLICE) + [seconds % SLICE] * (seconds % SLICE > 0):
+            spent = fuzz(programs / name, name, length)
+            if spent is None:
+                held = False
+                break
+            record.add(name, *spent)
+            print(f"fuzz: {name}: {spent[0]:.0f} s, {spent[1]:,} inputs; {record.seconds(name):.0f} s in all", flush=True)
+    return held
+
+
+def run_until(programs, targets, seconds, record):
+    """Runs, on every core, the target that had least so far, until each has had enough; says whether all held."""
+    waiting, broken = set(targets), set()
+    choosing = threading.Lock()
+
+    def work():
+        while True:
+            with choosing:
+                least = min((name for name in waiting if record.seconds(name) < seconds), key=record.seconds, default=None)
+                if least is None:
+                    return
+                waiting.remove(least)
+            spent = fuzz(programs / least, least, SLICE)
+            if spent is None:
+                broken.add(least)
+                continue
+            record.add(least, *spent)
+            print(f"fuzz: {least}: {spent[0]:.0f} s, {spent[1]:,} inputs; {record.seconds(least):.0f} s in all", flush=True)
+            with choosing:
+                waiting.add(least)
+
+    cores = len(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(cores) as workers:
+        for ended in [workers.submit(work) for _ in range(cores)]:
+            ended.result()
+    return not broken
+
+
+def keep(programs):
+    """Writes the fewest inputs that reach as much as all of them into the archives."""
+    (HERE / "corpus").mkdir(exist_ok=True)
+    for name in TARGETS:
+        with tempfile.TemporaryDirectory() as fewest:
+            words = [programs / name, "-merge=1", "-max_len=65536", fewest, corpus_of(name), HERE / "seeds" / name]
+            subprocess.run(words, capture_output=True, check=True, restore_signals=False)
+            files = sorted(Path(fewest).iterdir())
+            with tarfile.open(HERE / "corpus" / f"{name}.tar.xz", "w:xz", preset=9) as archive:
+                for file in files:
+                    entry = tarfile.TarInfo(file.name)
+                    entry.size = file.stat().st_size
+                    with file.open("rb") as content:
+                        archive.addfile(entry, content)
+        print(f"fuzz: {name}: {len(files):,} inputs kept")
     return True
 
 
-def main(seconds, targets):
-    if not cargo("test", "--release", "--no-default-features"):
-        return 1
-    print("fuzz: the seeds of all targets hold, plain and mangled")
-    if seconds == 0:
-        return 0
+def main(words):
+    until, keeping = words[:1] == ["--until"], words == ["--keep"]
+    words = words[1:] if until or keeping else words
+    if not keeping and (not words or not words[0].isdigit()) or not set(words[1:]) <= set(TARGETS):
+        sys.exit(f"{__doc__}\nTargets: {', '.join(TARGETS)}")
+    seconds, targets = (0, TARGETS) if keeping else (int(words[0]), words[1:] or TARGETS)
+    if not keeping:
+        if not cargo("test", "--release", "--no-default-features"):
+            return 1
+        print("fuzz: the seeds of all targets hold, plain and mangled", flush=True)
+        if seconds == 0:
+            return 0
     if shutil.which(os.environ.get("CXX", "c++")) is None:
         print("fuzz: libFuzzer skipped, there is no C++ compiler")
         return 0
@@ -70,11 +195,14 @@ def main(seconds, targets):
         print("fuzz: the targets cannot be built for libFuzzer with this compiler", file=sys.stderr)
         return 1
     programs = BUILT / platform / "release"
-    # All of them, whatever the first one finds.
-    return 0 if all([fuzz(programs / name, name, seconds) for name in targets]) else 1
+    if keeping:
+        return 0 if keep(programs) else 1
+    run = run_until if until else run_for
+    began = time.monotonic()
+    held = run(programs, targets, seconds, Record(RECORD))
+    print(f"fuzz: {time.monotonic() - began:.0f} s; {'nothing was found' if held else 'something was found: see above'}")
+    return 0 if held else 1
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2 or not sys.argv[1].isdigit() or not set(sys.argv[2:]) <= set(TARGETS):
-        sys.exit(f"{__doc__}\nTargets: {', '.join(TARGETS)}")
-    sys.exit(main(int(sys.argv[1]), sys.argv[2:] or TARGETS))
+    sys.exit(main(sys.argv[1:]))
