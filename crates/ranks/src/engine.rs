@@ -15,6 +15,7 @@
 mod groups;
 mod job;
 mod leaf_cells;
+mod one_thread;
 mod parallel_loop;
 mod ports;
 mod ranks;
@@ -29,6 +30,7 @@ use lehr_runtime::{Builder, Dispatcher, TaskError};
 
 pub use job::{Job, Outcome, Processes};
 pub use leaf_cells::{CellBytes, LeafCells};
+pub use one_thread::OneThread;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -347,6 +349,10 @@ type Begin<'a> = dyn Fn(usize, Box<dyn Rounds>) -> Loop<'a> + Sync + 'a;
 /// Runs the loops of this process to their end: the place of the one whose result counts. It is compiled once for all
 /// programs.
 fn carry_out(execution: &Execution, rows: usize, begin: &Begin<'_>) -> Result<usize, Error> {
+    if cfg!(target_family = "wasm") {
+        // The platform starts no threads.
+        return one_thread::run(begin(0, Box::new(OneThread::new(rows))));
+    }
     let Execution { engine, ranks, threads, job } = *execution;
     // Ranks wait for each other in loops, and so do the workers of a parallel loop for its end.
     let (place, near) = job.map_or((0, 1), |Job(job)| job.near());

@@ -57,6 +57,8 @@ pub mod bytes;
 pub mod inbox;
 pub mod ports;
 pub(crate) mod receiving;
+// Its heads need words of 64 bits.
+#[cfg(target_pointer_width = "64")]
 pub mod ring;
 pub mod threads;
 

@@ -62,7 +62,7 @@ mod value;
 
 pub use communicator::Communicator;
 pub use engine::{
-    CellBytes, Engine, Execution, Job, LeafCells, Outcome, Pending, Processes, Program, Round, Rounds, drive,
+    CellBytes, Engine, Execution, Job, LeafCells, OneThread, Outcome, Pending, Processes, Program, Round, Rounds, drive,
 };
 pub use error::Error;
 pub use launch::{run, run_on};

@@ -1,7 +1,6 @@
 //! The clock, nested timers over it, and the sums of timers over all ranks. Nothing that is computed depends on it.
-#![allow(clippy::disallowed_methods, reason = "this is the door to the clock")]
 
-use std::time::Instant;
+use lehr_sync::Moment;
 
 use crate::communicator::Communicator;
 use crate::error::Error;
@@ -15,13 +14,13 @@ use crate::error::Error;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
-    start: Instant,
+    start: Moment,
 }
 
 impl Stopwatch {
     /// Starts to measure.
     pub fn start() -> Self {
-        Self { start: Instant::now() }
+        Self { start: Moment::now() }
     }
 
     /// Seconds since the start.
@@ -102,7 +101,7 @@ impl Phases {
     fn charge(&mut self) {
         let now = Stopwatch::start();
         if let (Some(since), Some(&phase)) = (self.since, self.open.last()) {
-            self.totals[phase].1 += (now.start - since.start).as_secs_f64();
+            self.totals[phase].1 += now.start.since(since.start).as_secs_f64();
         }
         self.since = Some(now);
     }

@@ -42,9 +42,9 @@ const LOOKS_FIRST: u32 = if cfg!(any(loom, shuttle)) { 0 } else { 64 };
 const LOANS: usize = 2;
 
 /// In `asleep`, above this bit: from which rank besides something is expected.
-const BESIDES: u32 = 32;
+const BESIDES: u32 = usize::BITS / 2;
 /// In its place: from several.
-const SEVERAL: usize = (1 << 31) - 1;
+const SEVERAL: usize = (1 << (BESIDES - 1)) - 1;
 /// The sleeping place of a rank that waits for a neighbour.
 #[derive(Default)]
 pub(super) struct Seat {
