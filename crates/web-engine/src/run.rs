@@ -216,3 +216,88 @@ fn command(request: &Request) -> String {
 fn words(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use lehr_mining::anneal::{Control, Progress, Silent};
+
+    use super::*;
+
+    const WINE: &[u8] = include_bytes!("../../../datasets/wine/wine.csv");
+    const PENGUINS: &[u8] = include_bytes!("../../../datasets/penguins/penguins.csv");
+
+    fn asked(request: &str) -> Request {
+        serde_json::from_str(request).unwrap()
+    }
+
+    fn file<'a>(answer: &'a Answer, name: &str) -> &'a str {
+        let found = answer.files.iter().find(|file| file.name == name).unwrap_or_else(|| panic!("there is no {name}"));
+        std::str::from_utf8(&found.bytes).unwrap()
+    }
+
+    #[test]
+    fn a_run_has_the_files_of_the_command_and_its_model_gives_the_same_labels_again() {
+        let request =
+            asked(r#"{ "name": "wine.csv", "method": "cluster", "options": { "clusters": 3 }, "scale": "std" }"#);
+        let answer = run(&request, WINE, &mut Silent).unwrap();
+        assert_eq!(
+            (answer.told.rows, answer.told.headline.lines().next().unwrap().split(';').next()),
+            (178, Some("178 rows in 3 clusters"))
+        );
+        let labels = |csv: &str| csv.lines().map(|line| line.split(',').nth(1).unwrap().to_owned()).collect::<Vec<_>>();
+        let again = predict(file(&answer, "model.json").as_bytes(), "wine.csv", WINE).unwrap();
+        assert_eq!(labels(file(&answer, "labels.csv")), labels(std::str::from_utf8(&again.bytes).unwrap()));
+        assert!(file(&answer, "report.html").contains("lehr cluster wine.csv --scale std"));
+    }
+
+    #[test]
+    fn an_ordinary_table_is_prepared_and_its_warnings_are_told() {
+        let request = asked(r#"{ "name": "penguins.csv", "method": "cluster", "auto": true }"#);
+        let answer = run(&request, PENGUINS, &mut Silent).unwrap();
+        assert!(answer.told.headline.starts_with("224 rows in 3 clusters"), "{}", answer.told.headline);
+        assert!(
+            answer.told.warnings.iter().any(|warning| warning.contains("filled 28 gaps")),
+            "{:?}",
+            answer.told.warnings
+        );
+        let roles: Vec<String> =
+            columns("penguins.csv", PENGUINS).unwrap().iter().map(|column| column.role.to_string()).collect();
+        assert_eq!((&roles[0][..], &roles[2][..], roles.len()), ("category", "category", 17));
+    }
+
+    #[test]
+    fn mixtures_and_maps_run_too() {
+        for (method, file_of_it) in [("mixture", "components.csv"), ("gtm", "nodes.csv")] {
+            let options = if method == "gtm" { r#"{ "nodes": 6 }"# } else { r#"{ "components": 2 }"# };
+            let request = asked(&format!(
+                r#"{{ "name": "wine.csv", "method": "{method}", "scale": "std", "options": {options} }}"#
+            ));
+            let answer = run(&request, WINE, &mut Silent).unwrap();
+            assert!(file(&answer, file_of_it).lines().count() > 2);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let fault = |request: &str, bytes: &[u8]| run(&asked(request), bytes, &mut Silent).unwrap_err();
+        assert_eq!(fault(r#"{ "method": "sort" }"#, WINE), "there is no method \"sort\"");
+        assert_eq!(fault(r#"{ "method": "embed" }"#, WINE), "embed takes no table of rows");
+        let negative = fault(r#"{ "method": "cluster", "options": { "clusters": 0 } }"#, WINE);
+        assert!(negative.starts_with("clusters: expected"), "{negative}");
+        let empty = fault(r#"{ "name": "t.csv", "method": "cluster" }"#, b"");
+        assert!(empty.starts_with("t.csv:"), "{empty}");
+        assert!(predict(b"{}", "t.csv", WINE).unwrap_err().starts_with("the model: "));
+    }
+
+    #[test]
+    fn a_run_is_stopped_by_its_observer() {
+        struct Stop;
+        impl Observer for Stop {
+            fn progress(&mut self, _: &Progress) -> Control {
+                Control::Stop
+            }
+        }
+        let request = asked(r#"{ "name": "wine.csv", "method": "cluster", "options": { "clusters": 3 } }"#);
+        assert!(run(&request, WINE, &mut Stop).is_err());
+    }
+}
