@@ -96,9 +96,9 @@ pub trait Branch: sealed::Sealed + Unpin {
     /// The join's output for this port.
     type Output;
 
-    /// The port.
+    /// Returns the port.
     fn port(&self) -> &Port<Self::Item>;
-    /// The number of items that it asks for.
+    /// Returns the number of items that it asks for.
     fn needed(&self) -> usize;
     /// The same part with its own port, for a task.
     #[doc(hidden)]
@@ -222,7 +222,7 @@ pub(crate) type Locked<'a, T> = SpinLockGuard<'a, State<T>>;
 pub(crate) struct Late<T>(Option<Left<T>>, Option<Waker>, Wake);
 
 impl<T> Late<T> {
-    /// The counting filter that the waiter had left at the port.
+    /// Returns the counting filter that the waiter had left at the port.
     fn sorter(&mut self) -> Option<Box<CountingFilter<T>>> {
         match std::mem::replace(&mut self.0.as_mut()?.want, Want::Watch(0)) {
             Want::Sort(sorter) => Some(sorter),
@@ -231,7 +231,7 @@ impl<T> Late<T> {
     }
 }
 
-/// Whether the branch has enough.
+/// Returns whether the branch has enough.
 pub(crate) fn probe<B: Branch>(branch: &B, state: &State<B::Item>, ticket: Option<Ticket>) -> Ready {
     if state.queue.available() >= branch.needed() {
         if state.waiters.must_yield(ticket) { Ready::Later } else { Ready::Yes }

@@ -33,12 +33,12 @@ impl Operation {
         self.0 as u32
     }
 
-    /// The next use of the same slot.
+    /// Returns the next use of the same slot.
     pub(crate) fn next(self) -> Self {
         Self((self.0 & !u64::from(u32::MAX)) | u64::from(self.generation().wrapping_add(1)))
     }
 
-    /// The slot, to be used again.
+    /// Returns the slot, to be used again.
     pub(crate) fn into_slot(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -59,7 +59,7 @@ pub(crate) struct CallSite {
 }
 
 impl Frame {
-    /// The operations of this interleave in the chain, the caller first.
+    /// Returns the operations of this interleave in the chain, the caller first.
     pub(crate) fn operations(&self, interleave: u64) -> impl Iterator<Item = Operation> {
         std::iter::successors(Some(self), |frame| frame.parent.as_deref())
             .filter(move |frame| frame.place.interleave == interleave)
@@ -153,7 +153,7 @@ pub(crate) fn leave<G: Any + Send>(place: CallSite, left: Box<G>) -> Result<(), 
     left.map_or(Ok(()), Err)
 }
 
-/// The frame of a request made here; none outside the handlers of interleaves.
+/// Returns the frame of a request made here; none outside the handlers of interleaves.
 pub(crate) fn frame() -> Option<Arc<Frame>> {
     let frame = HERE.try_with(|here| {
         let place = here.place.get()?;

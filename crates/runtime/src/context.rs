@@ -117,7 +117,7 @@ impl Context {
         ContextBuilder::new(name.into(), Some(self.clone()))
     }
 
-    /// The context that you run in. Cost: where no context was ever made, one load.
+    /// Returns the context that you run in. Cost: where no context was ever made, one load.
     ///
     /// # Example
     /// ```
@@ -150,7 +150,7 @@ impl Context {
         self.inner.id
     }
 
-    /// Its name, if it has one.
+    /// Returns its name, if it has one.
     ///
     /// # Example
     /// ```
@@ -160,7 +160,7 @@ impl Context {
         self.inner.name.as_deref()
     }
 
-    /// The context it was made in; for that of several items, the first item's.
+    /// Returns the context it was made in; for that of several items, the first item's.
     ///
     /// # Example
     /// ```
@@ -170,7 +170,7 @@ impl Context {
         self.inner.parent.as_ref()
     }
 
-    /// The other parents of a context that belongs to several items taken together.
+    /// Returns the other parents of a context that belongs to several items taken together.
     ///
     /// # Example
     /// ```
@@ -180,7 +180,7 @@ impl Context {
         &self.inner.links
     }
 
-    /// Whether `id` is this context, or one that it came from, linked ones included.
+    /// Returns whether `id` is this context, or one that it came from, linked ones included.
     ///
     /// # Example
     /// ```
@@ -193,8 +193,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// The time by which its work should be over, on the clock it was made with: its own deadline or an outer one, if
-    /// earlier.
+    /// Returns the time by which its work should be over, on the clock it was made with: its own deadline or an outer
+    /// one, if earlier.
     ///
     /// # Example
     /// ```
@@ -209,7 +209,7 @@ impl Context {
         self.lineage().find_map(|context| context.inner.deadline)
     }
 
-    /// The innermost value of a key of its baggage.
+    /// Returns the innermost value of a key of its baggage.
     ///
     /// # Example
     /// See [`Context`].
@@ -219,7 +219,7 @@ impl Context {
         })
     }
 
-    /// The innermost trace parent, and those of the linked contexts.
+    /// Returns the innermost trace parent, and those of the linked contexts.
     ///
     /// # Example
     /// ```
@@ -269,7 +269,7 @@ impl Context {
         is_own && node.stop(cancel::Stop::Cancelled)
     }
 
-    /// Whether it, or a context around it, was cancelled or has passed its deadline.
+    /// Returns whether it, or a context around it, was cancelled or has passed its deadline.
     ///
     /// # Example
     /// See [`cancel`](Self::cancel).
@@ -277,7 +277,7 @@ impl Context {
         self.stopped().is_some()
     }
 
-    /// This context and those it came from by first parents, innermost first.
+    /// Returns this context and those it came from by first parents, innermost first.
     fn lineage(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |context| context.parent())
     }
@@ -290,12 +290,13 @@ impl Context {
         self.inner.node.as_ref().and_then(|node| node.stopped())
     }
 
-    /// The context as it is on the other side of a post or a spawn.
+    /// Returns the context as it is on the other side of a post or a spawn.
     pub(crate) fn across(&self) -> Self {
         self.inner.across.as_ref().unwrap_or(self).clone()
     }
 
-    /// The context of several items taken together: the first with the others linked; nothing if no item had one.
+    /// Returns the context of several items taken together: the first with the others linked; nothing if no item had
+    /// one.
     pub(crate) fn merge(mut contexts: Vec<Self>, taken_at: &'static Location<'static>) -> Option<Self> {
         let mut seen = Vec::with_capacity(contexts.len());
         contexts.retain(|context| {

@@ -181,7 +181,7 @@ impl Builder {
         Self::default()
     }
 
-    /// The name of the threads, before a dash and their number. Default: `lehr`.
+    /// Sets the name of the threads, before a dash and their number. Default: `lehr`.
     ///
     /// # Example
     /// See [`Builder`].
@@ -190,7 +190,7 @@ impl Builder {
         self
     }
 
-    /// The number of threads. 0, the default, means as many as the machine runs at once, or as different
+    /// Sets the number of threads. 0, the default, means as many as the machine runs at once, or as different
     /// [`cores`](Self::cores).
     ///
     /// # Example
@@ -200,7 +200,7 @@ impl Builder {
         self
     }
 
-    /// The time for which workers look for work before they sleep.
+    /// Sets the time for which workers look for work before they sleep.
     ///
     /// # Example
     /// See [`Builder`].
@@ -209,14 +209,14 @@ impl Builder {
         self
     }
 
-    /// The weight of tasks spawned on the dispatcher itself beside its named queues
+    /// Sets the weight of tasks spawned on the dispatcher itself beside its named queues
     /// ([`Priority::Share`](crate::Priority::Share)). 0, the default, means 1.
     pub fn weight(mut self, weight: u32) -> Self {
         self.weight = weight;
         self
     }
 
-    /// The clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several
+    /// Sets the clock of its tasks; the default is a [real](Clock::real) one of its own. A clock may belong to several
     /// dispatchers.
     ///
     /// # Example
@@ -226,16 +226,16 @@ impl Builder {
         self
     }
 
-    /// The largest number of threads that may be started to replace workers in a section that
+    /// Sets the largest number of threads that may be started to replace workers in a section that
     /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self
     }
 
-    /// The size of the stack of each worker and of each spare thread, for deep recursion in joins. Default: the size
-    /// that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes memory
-    /// only for the used part.
+    /// Sets the size of the stack of each worker and of each spare thread, for deep recursion in joins. Default: the
+    /// size that the system's library gives a thread, two million bytes as a rule. The system rounds it, and takes
+    /// memory only for the used part.
     ///
     /// # Example
     /// ```
@@ -434,7 +434,7 @@ impl Dispatcher {
         Builder::new().threads(threads).start()
     }
 
-    /// A handle that tasks can keep: it spawns here but does not keep the threads alive.
+    /// Returns a handle that tasks can keep: it spawns here but does not keep the threads alive.
     ///
     /// # Example
     /// See [`Handle::spawn`].
@@ -454,7 +454,7 @@ impl Dispatcher {
         self.handle.spawn(future)
     }
 
-    /// The number of its workers.
+    /// Returns the number of its workers.
     ///
     /// # Example
     /// See [`Builder`].
@@ -521,8 +521,8 @@ impl Handle {
         Task::new(task)
     }
 
-    /// The same of a future that is on the heap already. Use it for tasks of many kinds with few of each. A kind of
-    /// task compiles to some thousand lines, and boxes share one kind.
+    /// Returns the same of a future that is on the heap already. Use it for tasks of many kinds with few of each. A
+    /// kind of task compiles to some thousand lines, and boxes share one kind.
     pub(crate) fn spawn_boxed(&self, future: Pin<Box<dyn Future<Output = ()> + Send>>) -> Task<()> {
         self.spawn(future)
     }
@@ -563,7 +563,7 @@ impl Handle {
         Ok(())
     }
 
-    /// The clock of its tasks.
+    /// Returns the clock of its tasks.
     ///
     /// # Example
     /// ```
@@ -576,7 +576,7 @@ impl Handle {
         &self.shared.clock
     }
 
-    /// The number of workers of the dispatcher.
+    /// Returns the number of workers of the dispatcher.
     ///
     /// # Example
     /// See [`Builder`].
@@ -584,18 +584,19 @@ impl Handle {
         self.shared.threads
     }
 
-    /// Whether the dispatcher drops its tasks.
+    /// Returns whether the dispatcher drops its tasks.
     pub(crate) fn is_aborting(&self) -> bool {
         // Acquire: pairs with the Release in `end`.
         self.shared.stage.load(Ordering::Acquire) == ABORTING
     }
 
-    /// Whether it has more workers than the machine runs threads at once.
+    /// Returns whether it has more workers than the machine runs threads at once.
     pub fn is_oversubscribed(&self) -> bool {
         self.shared.is_oversubscribed
     }
 
-    /// The counts of each worker so far, at its index; after them those of the spare threads that were ever needed.
+    /// Returns the counts of each worker so far, at its index; after them those of the spare threads that were ever
+    /// needed.
     ///
     /// # Example
     /// ```
@@ -609,7 +610,7 @@ impl Handle {
     }
 }
 
-/// Whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
+/// Returns whether the calling thread is a worker of some dispatcher, where blocking is not allowed.
 ///
 /// # Example
 /// ```
@@ -693,7 +694,7 @@ impl Shared {
         }
     }
 
-    /// Whether the calling thread may add work.
+    /// Returns whether the calling thread may add work.
     pub(crate) fn accepts(&self) -> bool {
         // Acquire: pairs with the Release in `end`; a late spawner sees everything the owner did before.
         match self.stage.load(Ordering::Acquire) {
@@ -759,19 +760,19 @@ impl Shared {
         self.drop_late();
     }
 
-    /// Whether some worker has a fork that no worker has begun.
+    /// Returns whether some worker has a fork that no worker has begun.
     pub(crate) fn has_forks(&self) -> bool {
         self.forks.iter().any(|forks| !forks.is_empty())
     }
 
-    /// Whether any queue holds work. Forks are not taken: they belong to a running job.
+    /// Returns whether any queue holds work. Forks are not taken: they belong to a running job.
     pub(crate) fn has_work(&self) -> bool {
         !self.injector.is_empty() || self.queues.has_work() || self.stealers.iter().any(|stealer| !stealer.is_empty())
     }
 }
 
 impl TaskError {
-    /// Whether the task panicked.
+    /// Returns whether the task panicked.
     ///
     /// # Example
     /// ```

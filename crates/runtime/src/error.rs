@@ -121,7 +121,7 @@ impl ReceiveError {
         &self.kind
     }
 
-    /// Whether the port is closed: for many a loop that receives, the good end.
+    /// Returns whether the port is closed: for many a loop that receives, the good end.
     ///
     /// # Example
     /// See [`ReceiveError`].
@@ -245,7 +245,7 @@ impl fmt::Display for TaskError {
 
 impl std::error::Error for TaskError {}
 
-/// The text of a panic, as far as it has one.
+/// Returns the text of a panic, as far as it has one.
 pub(crate) fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     payload
         .downcast_ref::<&str>()

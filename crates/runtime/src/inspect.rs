@@ -75,7 +75,7 @@ struct Seen {
 }
 
 impl Memory {
-    /// The moment since when each of these waits of a port has been seen.
+    /// Returns the moment since when each of these waits of a port has been seen.
     fn compare(
         now: Duration,
         before: &HashMap<Registration, Seen>,
@@ -189,7 +189,7 @@ impl Inspector {
         drop(gone);
     }
 
-    /// The present state.
+    /// Returns the present state.
     ///
     /// Cost: proportional to the living tasks and waiters; each list is locked once, for a walk along it.
     ///

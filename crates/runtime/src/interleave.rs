@@ -235,7 +235,7 @@ impl Settings {
         Self::default()
     }
 
-    /// The name in messages.
+    /// Sets the name in messages.
     ///
     /// # Example
     /// See [`Settings`].
@@ -244,7 +244,7 @@ impl Settings {
         self
     }
 
-    /// The order of starts.
+    /// Sets the order of starts.
     ///
     /// # Example
     /// See [`Settings`].
@@ -253,8 +253,8 @@ impl Settings {
         self
     }
 
-    /// The largest number of concurrent handlers that may run at once, of all branches together. Requests that they
-    /// make to concurrent branches of the same interleave do not count.
+    /// Sets the largest number of concurrent handlers that may run at once, of all branches together. Requests that
+    /// they make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -491,7 +491,7 @@ impl<S: Clone + Send + Sync + 'static> Interleave<S> {
 }
 
 impl<S: Send + Sync + 'static> Interleave<S> {
-    /// A handle that others can keep.
+    /// Returns a handle that others can keep.
     ///
     /// # Example
     /// ```
@@ -645,7 +645,7 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().outcome.clone().unwrap_or(Err(TaskError::Cancelled))
     }
 
-    /// Its present and past activity.
+    /// Returns its present and past activity.
     ///
     /// # Example
     /// See [`Activity`].
@@ -653,8 +653,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         self.core.inner.lock().admission.activity()
     }
 
-    /// The number of items in `port` that wait to be admitted. They are counted by [`Port::len`] too, as is an item
-    /// whose handler has been granted its start and has not begun.
+    /// Returns the number of items in `port` that wait to be admitted. They are counted by [`Port::len`] too, as is an
+    /// item whose handler has been granted its start and has not begun.
     ///
     /// # Example
     /// See [`cancel_at`](Self::cancel_at).
@@ -727,8 +727,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         })
     }
 
-    /// The state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or waits.
-    /// So it sees the changes of every item before it, and needs no turn, no task and no place in the count of
+    /// Returns the state, if a concurrent handler that took no time could start and end now: nothing exclusive runs or
+    /// waits. So it sees the changes of every item before it, and needs no turn, no task and no place in the count of
     /// handlers. For more than a look, send an item.
     ///
     /// Cost: one lock.
@@ -759,8 +759,8 @@ impl<S: Send + Sync + 'static> InterleaveHandle<S> {
         if inner.admission.may_glance() { inner.state.clone().map(Snapshot::of) } else { None }
     }
 
-    /// The state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a guard
-    /// changes the state in place, which it does if no branch is independent.
+    /// Returns the state as the last exclusive guard that was dropped left it. `None` after the teardown, and while a
+    /// guard changes the state in place, which it does if no branch is independent.
     ///
     /// The first call enables the snapshots. Until then a guard that is dropped in its handler's own poll may give the
     /// state back only as that poll ends. So the very first call may find nothing if a handler has let go of the state

@@ -53,7 +53,7 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// A gate without a holder.
+    /// Creates a gate without a holder.
     pub fn new() -> Self {
         Self { word: CachePadded::new(AtomicUsize::new(0)), lender: SpinLock::new(None) }
     }
@@ -351,7 +351,7 @@ impl fmt::Debug for ParallelLoop {
 }
 
 impl ParallelLoop {
-    /// A loop whose helpers are the workers of `handle`'s dispatcher.
+    /// Creates a loop whose helpers are the workers of `handle`'s dispatcher.
     ///
     /// # Example
     /// See [`ParallelLoop`].

@@ -100,7 +100,7 @@ impl<T> fmt::Debug for Port<T> {
 }
 
 impl<T> Port<T> {
-    /// An open, empty port, called after its number.
+    /// Creates an open, empty port, called after its number.
     ///
     /// # Example
     /// See [`Port`].
@@ -108,7 +108,7 @@ impl<T> Port<T> {
         Self::with(None, None)
     }
 
-    /// An open, empty port with a name for messages.
+    /// Creates an open, empty port with a name for messages.
     ///
     /// # Example
     /// ```
@@ -124,7 +124,7 @@ impl<T> Port<T> {
         Self { core: Arc::new(Core { identity: next_identity(), name, state: SpinLock::new(state) }) }
     }
 
-    /// The name of the port in messages: `port "name"`, or `port 7` after its identity.
+    /// Returns the name of the port in messages: `port "name"`, or `port 7` after its identity.
     ///
     /// # Example
     /// See [`Port::named`].
@@ -177,7 +177,7 @@ impl<T> Port<T> {
         Ok(())
     }
 
-    /// The same for an item whose poster will wait for an answer to it.
+    /// Returns the same for an item whose poster will wait for an answer to it.
     ///
     /// # Errors
     /// [`PostError`] as [`post`](Self::post), or the reason why no answer could ever come: then the item is dropped.
@@ -235,7 +235,8 @@ impl<T> Port<T> {
         }
     }
 
-    /// The same at a port that has options, or of items that may be on their way to a receiver or carry a context.
+    /// Returns the same at a port that has options, or of items that may be on their way to a receiver or carry a
+    /// context.
     #[inline(never)]
     fn try_receive_generally(&self, mut state: Locked<'_, T>) -> Option<T> {
         let mut wake = Wake::default();
@@ -408,7 +409,8 @@ impl<T> Port<T> {
         drop(state);
     }
 
-    /// Whether [`close`](Self::close) was called. [`is_drained`](Self::is_drained) says whether that was the end.
+    /// Returns whether [`close`](Self::close) was called. [`is_drained`](Self::is_drained) says whether that was the
+    /// end.
     ///
     /// # Example
     /// See [`Port::is_drained`].
@@ -417,7 +419,8 @@ impl<T> Port<T> {
         state.is_closed || state.options.as_ref().is_some_and(|options| options.is_closing)
     }
 
-    /// The number of items in the port, those on their way to a receiver included: out of date as soon as it is known.
+    /// Returns the number of items in the port, those on their way to a receiver included: out of date as soon as it is
+    /// known.
     ///
     /// # Example
     /// See [`Port`].
@@ -425,7 +428,7 @@ impl<T> Port<T> {
         self.core.state.lock().queue.len()
     }
 
-    /// Whether the port holds no item.
+    /// Returns whether the port holds no item.
     ///
     /// # Example
     /// See [`Port::drain`].
@@ -433,8 +436,8 @@ impl<T> Port<T> {
         self.len() == 0
     }
 
-    /// The number of items that the port has memory for. After a burst it falls again, to a few dozen when the port is
-    /// empty. The number of *places* is its [`capacity`](Self::capacity).
+    /// Returns the number of items that the port has memory for. After a burst it falls again, to a few dozen when the
+    /// port is empty. The number of *places* is its [`capacity`](Self::capacity).
     ///
     /// # Example
     /// ```
@@ -448,8 +451,8 @@ impl<T> Port<T> {
         self.core.state.lock().queue.capacity()
     }
 
-    /// The number of waiting receives, takes and joins: each from its first poll on, a persistent receiver once for
-    /// each turn that is free.
+    /// Returns the number of waiting receives, takes and joins: each from its first poll on, a persistent receiver once
+    /// for each turn that is free.
     ///
     /// # Example
     /// ```
@@ -495,8 +498,8 @@ impl<T> Port<T> {
         self.poll_receive_generally(state, ticket, order, predicate, context)
     }
 
-    /// The same in the general case. The receive may have a predicate, the port may be closed or have options, or the
-    /// receiver was woken to look and finds nothing.
+    /// Returns the same in the general case. The receive may have a predicate, the port may be closed or have options,
+    /// or the receiver was woken to look and finds nothing.
     #[inline(never)]
     fn poll_receive_generally(
         &self,
@@ -513,7 +516,7 @@ impl<T> Port<T> {
         outcome
     }
 
-    /// The same without a predicate, for a caller that has its own lock: it wakes the waiters after that.
+    /// Returns the same without a predicate, for a caller that has its own lock: it wakes the waiters after that.
     pub(crate) fn poll_receive_and_wake_later(
         &self,
         ticket: &mut Option<Ticket>,

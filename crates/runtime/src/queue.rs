@@ -97,7 +97,7 @@ pub struct QueueCounters {
 }
 
 impl Queue {
-    /// Its name.
+    /// Returns its name.
     ///
     /// # Example
     /// See [`is_suspended`](Self::is_suspended).
@@ -105,7 +105,8 @@ impl Queue {
         &self.core.name
     }
 
-    /// A handle that stands for this queue wherever one is requested: [`Port::on`](crate::Port::on), for example.
+    /// Returns a handle that stands for this queue wherever one is requested: [`Port::on`](crate::Port::on), for
+    /// example.
     ///
     /// A task spawned through it is admitted without asking the policy, unless the queue is closed. A receiver leaves
     /// items in its port that it cannot start, so discarding one would lose work for no reason.
@@ -220,7 +221,7 @@ impl Queue {
         }
     }
 
-    /// Whether it is suspended.
+    /// Returns whether it is suspended.
     ///
     /// # Example
     /// ```
@@ -252,7 +253,7 @@ impl Queue {
         self.core.close();
     }
 
-    /// Whether it admits nothing more, because of [`close`](Self::close) or of its dispatcher's end.
+    /// Returns whether it admits nothing more, because of [`close`](Self::close) or of its dispatcher's end.
     ///
     /// # Example
     /// See [`is_suspended`](Self::is_suspended).
@@ -283,7 +284,7 @@ impl Queue {
         count
     }
 
-    /// The numbers of the queue, read one after the other: a sum of them may be off by the changes meanwhile.
+    /// Returns the numbers of the queue, read one after the other: a sum of them may be off by the changes meanwhile.
     ///
     /// # Example
     /// See [`suspend`](Self::suspend).
@@ -293,7 +294,7 @@ impl Queue {
 }
 
 impl TaskError {
-    /// Whether the task was thrown away by its queue before it began.
+    /// Returns whether the task was thrown away by its queue before it began.
     ///
     /// # Example
     /// ```

@@ -96,7 +96,7 @@ pub struct Answer<T> {
 }
 
 impl<T> Reply<T> {
-    /// A reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
+    /// Creates a reply and the future of its answer. [`Port::ask`] makes and posts one in a single call.
     ///
     /// Cost: one allocation.
     ///
@@ -137,7 +137,8 @@ impl<T> Reply<T> {
         let _ = self.settle(Err(refusal));
     }
 
-    /// Whether the asker still waits: false at the latest when it has been dropped, so work for it can be skipped.
+    /// Returns whether the asker still waits: false at the latest when it has been dropped, so work for it can be
+    /// skipped.
     ///
     /// # Example
     /// ```
@@ -191,7 +192,7 @@ impl<T> fmt::Debug for Reply<T> {
 }
 
 impl<T> Answer<T> {
-    /// Whether the answer or the refusal is there: awaiting it will not wait.
+    /// Returns whether the answer or the refusal is there: awaiting it will not wait.
     ///
     /// # Example
     /// ```

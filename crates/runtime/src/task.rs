@@ -66,7 +66,7 @@ impl<T> Task<T> {
         outcome(self.inner.cancel().await)
     }
 
-    /// Whether the task has ended, in any way.
+    /// Returns whether the task has ended, in any way.
     ///
     /// # Example
     /// ```
@@ -89,12 +89,12 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// The result that the owner of a task gets.
+/// Returns the result that the owner of a task gets.
 fn outcome<T>(output: Option<Result<T, Unclaimed>>) -> Result<T, TaskError> {
     output.map_or(Err(TaskError::Cancelled), |output| output.map_err(Unclaimed::claim))
 }
 
-/// The outputs of several tasks, in the order given, once the slowest has ended; at once if there are none.
+/// Returns the outputs of several tasks, in the order given, once the slowest has ended; at once if there are none.
 ///
 /// # Example
 /// ```

@@ -45,7 +45,7 @@ impl Call {
         self.envelope.as_deref()
     }
 
-    /// The path of the service.
+    /// Returns the path of the service.
     ///
     /// # Example
     /// See [`Independent`](crate::Independent).
@@ -53,17 +53,17 @@ impl Call {
         &self.shared.path
     }
 
-    /// The service's incarnation: a new one after every start.
+    /// Returns the service's incarnation: a new one after every start.
     pub fn incarnation(&self) -> u64 {
         self.shared.incarnation
     }
 
-    /// The caller, if an edge has verified it; `None` for requests of this process.
+    /// Returns the caller, if an edge has verified it; `None` for requests of this process.
     pub fn caller(&self) -> Option<&str> {
         self.envelope.as_ref()?.caller.as_deref()
     }
 
-    /// The key under which the request may be sent again.
+    /// Returns the key under which the request may be sent again.
     pub fn key(&self) -> Option<&str> {
         self.envelope.as_ref()?.key.as_deref()
     }
@@ -73,8 +73,8 @@ impl Call {
         Context::current()?.deadline()
     }
 
-    /// The part of that time that is left; nothing if there is no limit. The handler's requests to other services, here
-    /// or on other nodes, have at most as much, without any action of yours.
+    /// Returns the part of that time that is left; nothing if there is no limit. The handler's requests to other
+    /// services, here or on other nodes, have at most as much, without any action of yours.
     ///
     /// # Example
     /// ```
@@ -115,12 +115,12 @@ impl Call {
         Some(deadline.saturating_sub(self.shared.host()?.clock().now()))
     }
 
-    /// The span of a distributed trace that the request belongs to.
+    /// Returns the span of a distributed trace that the request belongs to.
     pub fn trace(&self) -> Option<TraceParent> {
         Context::current()?.traces().first().copied()
     }
 
-    /// A reference to the service itself, for tasks that outlive the handler.
+    /// Returns a reference to the service itself, for tasks that outlive the handler.
     ///
     /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
     ///
@@ -130,7 +130,7 @@ impl Call {
         self.host()?.reference(&self.shared.path)
     }
 
-    /// The host that it runs on, to find others.
+    /// Returns the host that it runs on, to find others.
     ///
     /// # Errors
     /// Returns [`Code::ServiceStopping`] when the host has ended.

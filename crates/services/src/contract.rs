@@ -62,7 +62,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// A version.
+    /// Creates a version.
     ///
     /// # Example
     /// See [`Version`].
@@ -140,12 +140,12 @@ impl Description {
         Self::new(D::NAME, D::VERSION, schema::<D>(), operations)
     }
 
-    /// Whether a service that says this of itself has a document of type `D`.
+    /// Returns whether a service that says this of itself has a document of type `D`.
     pub(crate) fn speaks<D: Contract>(&self) -> bool {
         if D::IS_SHARED { has_fields(&self.state, &schema::<D>()) } else { self.is(D::NAME, D::VERSION) }
     }
 
-    /// Whether it is a contract of this name and major version.
+    /// Returns whether it is a contract of this name and major version.
     pub(crate) fn is(&self, name: &str, version: Version) -> bool {
         self.name == name && self.version.major == version.major
     }
@@ -163,12 +163,12 @@ impl Description {
     }
 }
 
-/// The JSON schema of a type.
+/// Returns the JSON schema of a type.
 fn schema<T: JsonSchema>() -> Value {
     schemars::schema_for!(T).to_value()
 }
 
-/// The schema of an operation's body, for comparison with another build's.
+/// Returns the schema of an operation's body, for comparison with another build's.
 pub(crate) fn body_schema<O: Operation>() -> Value {
     schema::<O>()
 }
@@ -209,7 +209,7 @@ pub fn schema_difference(sent: &Value, expected: &Value) -> Vec<String> {
     lines
 }
 
-/// Whether a document has the fields that another cannot do without.
+/// Returns whether a document has the fields that another cannot do without.
 fn has_fields(document: &Value, other: &Value) -> bool {
     let required = other.get("required").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     required.iter().filter_map(Value::as_str).all(|name| {
@@ -218,7 +218,7 @@ fn has_fields(document: &Value, other: &Value) -> bool {
     })
 }
 
-/// The type of a schema in a word or two.
+/// Returns the type of a schema in a word or two.
 fn kind(schema: &Value) -> String {
     match (schema.get("type"), schema.get("$ref")) {
         (Some(Value::String(name)), _) => name.clone(),

@@ -135,7 +135,7 @@ pub struct Outline {
 pub struct AnyDocument(Arc<Value>);
 
 impl AnyDocument {
-    /// Whether the other is this one, and not merely equal.
+    /// Returns whether the other is this one, and not merely equal.
     ///
     /// # Example
     /// See [`AnyDocument`].
@@ -199,7 +199,7 @@ pub struct Handled {
 }
 
 impl Handled {
-    /// An answer to an operation that changes nothing.
+    /// Creates an answer to an operation that changes nothing.
     ///
     /// # Example
     /// See [`Outline`].
@@ -207,7 +207,7 @@ impl Handled {
         Self { reply, document: None }
     }
 
-    /// An answer, and the document from now on.
+    /// Creates an answer, and the document from now on.
     ///
     /// # Example
     /// See [`Outline`].
@@ -412,7 +412,7 @@ fn install(name: &str, operation: &OutlinedOperation) -> Result<Install<Dynamic>
 }
 
 impl Outline {
-    /// The form that the host starts.
+    /// Returns the form that the host starts.
     pub(crate) fn form(self, document: Value, program: impl Program) -> Form<Dynamic> {
         let service = Dynamic { document: document.into(), program: Arc::new(program) };
         let Self { name, version, state, operations } = self;

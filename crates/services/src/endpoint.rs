@@ -55,12 +55,12 @@ impl Endpoint {
         Self { at, host }
     }
 
-    /// The description of the service.
+    /// Returns the description of the service.
     pub fn info(&self) -> Info {
         Info::of(&self.at)
     }
 
-    /// The numbers that the service shows, beside its counts.
+    /// Returns the numbers that the service shows, beside its counts.
     ///
     /// # Example
     /// See [`Measures`](crate::Measures).
@@ -68,17 +68,17 @@ impl Endpoint {
         self.at.shared().measures.clone()
     }
 
-    /// The description of an operation, if there is one of this name.
+    /// Returns the description of an operation, if there is one of this name.
     pub fn operation(&self, name: &str) -> Option<&OperationDescription> {
         self.at.shared().description.operations.get(name)
     }
 
-    /// The contract's name.
+    /// Returns the contract's name.
     pub fn contract(&self) -> &str {
         &self.at.shared().description.name
     }
 
-    /// The incarnation of the service.
+    /// Returns the incarnation of the service.
     pub fn incarnation(&self) -> u64 {
         self.at.shared().incarnation
     }
@@ -97,7 +97,7 @@ impl Endpoint {
         }
     }
 
-    /// The context of one request.
+    /// Returns the context of one request.
     fn context(&self, name: &str, options: &Options) -> Context {
         let mut builder = Context::named(format!("{name} of {}", self.at.shared().path)).cancellable();
         if let (Some(limit), Some(host)) = (options.within, self.host.upgrade()) {
@@ -193,7 +193,7 @@ type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
 /// Requests for the state as a whole, without its type.
 pub(crate) trait Encoded: Send + Sync {
-    /// The state, if it is available without a message.
+    /// Returns the state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;
 
     fn get(&self, at: &Arc<Local>, accept: Format) -> Result<Pending<'static, Result<Answered, Fault>>, Fault>;

@@ -68,7 +68,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Its name in documents, in snake case.
+    /// Returns its name in documents, in snake case.
     ///
     /// # Example
     /// See [`Code`].
@@ -98,7 +98,7 @@ impl Code {
         }
     }
 
-    /// Whether the same request may succeed later, with nothing changed by the client.
+    /// Returns whether the same request may succeed later, with nothing changed by the client.
     ///
     /// # Example
     /// See [`Code`].
@@ -159,7 +159,7 @@ struct Parts {
 }
 
 impl Fault {
-    /// A fault with its text for the client.
+    /// Creates a fault with its text for the client.
     ///
     /// # Example
     /// See [`Fault`].
@@ -220,7 +220,7 @@ impl Fault {
         self
     }
 
-    /// Its kind.
+    /// Returns its kind.
     ///
     /// # Example
     /// See [`Fault`].
@@ -228,7 +228,7 @@ impl Fault {
         self.0.code
     }
 
-    /// The text for the client.
+    /// Returns the text for the client.
     ///
     /// # Example
     /// ```
@@ -239,7 +239,7 @@ impl Fault {
         &self.0.reason
     }
 
-    /// The text for the log, if it differs.
+    /// Returns the text for the log, if it differs.
     ///
     /// # Example
     /// ```
@@ -250,7 +250,7 @@ impl Fault {
         self.0.log.as_deref()
     }
 
-    /// The faults behind it, nearest first.
+    /// Returns the faults behind it, nearest first.
     ///
     /// # Example
     /// See [`caused_by`](Self::caused_by).
@@ -258,7 +258,8 @@ impl Fault {
         &self.0.causes
     }
 
-    /// The chain of requests that it happened in: a W3C trace identifier, or a number of this process; also in the log.
+    /// Returns the chain of requests that it happened in: a W3C trace identifier, or a number of this process; also in
+    /// the log.
     ///
     /// # Example
     /// ```
@@ -269,7 +270,7 @@ impl Fault {
         self.0.causality.as_deref()
     }
 
-    /// The time after which another try makes sense, if the service knows it.
+    /// Returns the time after which another try makes sense, if the service knows it.
     ///
     /// # Example
     /// See [`retry_after`](Self::retry_after).
@@ -278,7 +279,7 @@ impl Fault {
     }
 }
 
-/// A name for the chain of requests that the caller is part of.
+/// Returns a name for the chain of requests that the caller is part of.
 pub(crate) fn causality() -> Option<String> {
     let context = Context::current()?;
     Some(
@@ -342,7 +343,8 @@ impl From<Refusal> for Fault {
     }
 }
 
-/// The fault of a request that the main port did not take: it is full. (One that is closed is looked into by its caller.)
+/// Returns the fault of a request that the main port did not take: it is full. (One that is closed is looked into by
+/// its caller.)
 pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -> Option<Fault> {
     (refused.reason == Reason::Full).then(|| {
         let reason = format!("too many requests wait for {operation:?} of {path}");
@@ -350,7 +352,7 @@ pub(crate) fn overflow<T>(refused: &PostError<T>, path: &str, operation: &str) -
     })
 }
 
-/// The fault of a call whose context ended first.
+/// Returns the fault of a call whose context ended first.
 pub(crate) fn of_context(error: &ContextError) -> Fault {
     match error.cause() {
         ContextCause::DeadlineExceeded => Fault::new(Code::ResponseTimeout, "no answer within the time of the request"),

@@ -87,8 +87,8 @@ impl<D: Contract> Following<D> {
         Self { reference, wishes, clock, until, pause, subscription: None, last: None, is_anew: false, seed: None }
     }
 
-    /// The next event. Waits while the service is away: 1 s between the first two tries, twice as long each time, 30 s
-    /// at most.
+    /// Returns the next event. Waits while the service is away: 1 s between the first two tries, twice as long each
+    /// time, 30 s at most.
     ///
     /// After a break [`Event::Gap`] comes first if anything was or may have been missed, then [`Event::Seed`]. The gap
     /// has the number of changes where that is known (no filter, the same life of the service). Otherwise it has 1, or
@@ -137,7 +137,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// The number of changes that lie between two states, as far as that can be known.
+    /// Returns the number of changes that lie between two states, as far as that can be known.
     fn missed(&self, (life, version): (u64, u64), (life_now, version_now): (u64, u64)) -> u64 {
         match (self.wishes.is_filtered(), life == life_now) {
             (true, _) => 0,
@@ -171,7 +171,7 @@ impl<D: Contract> Following<D> {
         }
     }
 
-    /// Whether a later try may find the service.
+    /// Returns whether a later try may find the service.
     fn may_come(&self, fault: &Fault) -> bool {
         match fault.code() {
             Code::ResponseTimeout | Code::OperationCancelled => true,

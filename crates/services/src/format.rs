@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The media type.
+    /// Returns the media type.
     ///
     /// # Example
     /// ```
@@ -94,8 +94,8 @@ impl Format {
     }
 }
 
-/// A text in JSON whose whole numbers have no point: `2059.0` is `2059`. A tree would lose fields that are there twice,
-/// which are faults.
+/// Returns a text in JSON whose whole numbers have no point: `2059.0` is `2059`. A tree would lose fields that are
+/// there twice, which are faults.
 fn without_points(text: &[u8]) -> Vec<u8> {
     let mut kept = Vec::with_capacity(text.len());
     let (mut is_text, mut is_escaped) = (false, false);
@@ -129,7 +129,7 @@ const TYPES: [(&str, &str); 10] = [
     ("f32", "a number"),
 ];
 
-/// A message of serde without names of Rust: clients do not know what a `usize` is.
+/// Returns a message of serde without names of Rust: clients do not know what a `usize` is.
 ///
 /// # Example
 /// ```

@@ -46,7 +46,7 @@ impl<S> Held<S> {
         Self { service, revision: 0, plain: Call::new(shared, None) }
     }
 
-    /// The call of a request that comes with an envelope; nothing for others, whose call is `plain`.
+    /// Returns the call of a request that comes with an envelope; nothing for others, whose call is `plain`.
     fn call(&self, envelope: Option<Box<Envelope>>) -> Option<Call> {
         envelope.map(|envelope| Call::new(self.plain.shared().clone(), Some(envelope)))
     }
@@ -88,7 +88,7 @@ impl<S: Service> fmt::Debug for Handlers<S> {
 }
 
 impl<S: Service> Handlers<S> {
-    /// The handlers of `S`.
+    /// Returns the handlers of `S`.
     ///
     /// # Errors
     /// The faults of the names, a line each.
@@ -185,13 +185,13 @@ impl<S: Service> Handlers<S> {
         self.add::<Replace<S::Document>>(install_exclusive::<S, Replace<S::Document>, ByReplacing>)
     }
 
-    /// The order of starts when a handler ends. Default: in order of arrival.
+    /// Sets the order of starts when a handler ends. Default: in order of arrival.
     pub fn order(&mut self, order: Order) -> &mut Self {
         self.order = order;
         self
     }
 
-    /// The largest number of concurrent handlers that may run at once. Default: any number.
+    /// Sets the largest number of concurrent handlers that may run at once. Default: any number.
     ///
     /// # Panics
     /// Panics if `count` is 0.
@@ -222,7 +222,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// The operations as data.
+    /// Returns the operations as data.
     pub(crate) fn describe(&self) -> std::collections::BTreeMap<String, OperationDescription> {
         let described = self.registrations.iter();
         described.map(|operation| (operation.name.to_owned(), operation.description.clone())).collect()
@@ -242,7 +242,7 @@ impl<S: Service> Handlers<S> {
     }
 }
 
-/// A port of the main port of a service.
+/// Returns a port of the main port of a service.
 pub(crate) fn port<T>(shared: &Shared, name: &str, limit: usize) -> Port<T> {
     Port::builder().name(format!("{name} of {}", shared.path)).capacity(limit, Overflow::Reject).build()
 }
@@ -318,7 +318,7 @@ pub(crate) async fn look<O: Operation>(
 
 /// The effect of an operation on a service.
 pub(crate) trait Changes<S: Service, O: Operation>: 'static {
-    /// The operation as it is handled.
+    /// Returns the operation as it is handled.
     fn complete(_service: &S, operation: O) -> Result<O, Fault> {
         Ok(operation)
     }
@@ -395,8 +395,8 @@ pub(crate) fn install_exclusive<S: Service, O: Operation<Contract = S::Document>
     })
 }
 
-/// The change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or has no
-/// subscribers. A subscriber joins in the concurrent group, so no subscriber joins while an exclusive handler runs.
+/// Returns the change that subscribers will get for this operation, if it succeeds. `None` if it changes nothing or has
+/// no subscribers. A subscriber joins in the concurrent group, so no subscriber joins while an exclusive handler runs.
 fn told<O: Operation>(call: &Call, name: &str, operation: &O) -> Option<Change> {
     let shared = call.shared();
     let is_told = <O::Verb as Kind>::VERB.changes_state() && shared.publisher.is_watched();
@@ -561,7 +561,7 @@ enum Ended<T> {
 }
 
 impl<T> Ended<T> {
-    /// The answer, and the text of the panic if there was one.
+    /// Returns the answer, and the text of the panic if there was one.
     fn outcome(self, call: &Call, operation: &str) -> (Result<T, Fault>, Option<String>) {
         match self {
             Self::Returned(outcome) => (outcome.map_err(Fault::here), None),
@@ -583,7 +583,7 @@ pin_project! {
     }
 }
 
-/// A handler whose panic is an output and whose waits are noted.
+/// Returns a handler whose panic is an output and whose waits are noted.
 fn caught<'a, T, F>(call: &'a Call, operation: &'static str, handler: F) -> Caught<Watched<'a, F>>
 where
     F: Future<Output = Result<T, Fault>>,
@@ -604,7 +604,7 @@ impl<T, F: Future<Output = Result<T, Fault>>> Future for Caught<F> {
     }
 }
 
-/// The text of a panic, as far as it has one.
+/// Returns the text of a panic, as far as it has one.
 pub(crate) fn text_of(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic without a text".to_owned())

@@ -126,7 +126,7 @@ impl fmt::Debug for Host {
     }
 }
 
-/// A number that no other process is likely to have drawn.
+/// Returns a number that no other process is likely to have drawn.
 pub(crate) fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
@@ -144,7 +144,7 @@ pub struct HostReport {
 }
 
 impl Host {
-    /// A host with nothing but its directory, on the workers and the clock of a dispatcher.
+    /// Creates a host with nothing but its directory, on the workers and the clock of a dispatcher.
     ///
     /// # Example
     /// The page of the crate has one.
@@ -175,7 +175,7 @@ impl Host {
         WeakHost(Arc::downgrade(&self.inner))
     }
 
-    /// The workers that its services run on, unless they have cores of their own.
+    /// Returns the workers that its services run on, unless they have cores of their own.
     pub fn dispatcher(&self) -> &Handle {
         &self.inner.dispatcher
     }
@@ -184,7 +184,7 @@ impl Host {
         &self.inner.inspector
     }
 
-    /// The clock of its deadlines, leases and restarts.
+    /// Returns the clock of its deadlines, leases and restarts.
     pub fn clock(&self) -> &Clock {
         &self.inner.clock
     }
@@ -208,7 +208,7 @@ impl Host {
         self.spawn_boxed(name, Box::pin(future))
     }
 
-    /// The same for all kinds of futures: the code of a task is compiled once.
+    /// Returns the same for all kinds of futures: the code of a task is compiled once.
     fn spawn_boxed(&self, name: &str, future: Pending<'static, ()>) -> Task<()> {
         Context::named(name).detached().build().run(|| self.inner.dispatcher.spawn(future))
     }
@@ -359,7 +359,7 @@ impl Host {
         let _replaced = self.inner.table.lock().constructors.insert(contract.into(), (kind, Arc::new(make)));
     }
 
-    /// The facts for placing a service of this contract; `None` if none can be made here.
+    /// Returns the facts for placing a service of this contract; `None` if none can be made here.
     ///
     /// # Example
     /// ```
@@ -386,7 +386,7 @@ impl Host {
         Ok(Info::of(&*self.find(&path)?))
     }
 
-    /// The contracts that can be made here.
+    /// Returns the contracts that can be made here.
     pub fn constructors(&self) -> Vec<String> {
         self.inner.table.lock().constructors.keys().cloned().collect()
     }
@@ -415,7 +415,7 @@ impl Host {
         drop(before);
     }
 
-    /// A link to the service at an address. Nothing is sent yet.
+    /// Returns a link to the service at an address. Nothing is sent yet.
     pub(crate) fn link(&self, address: &str) -> Result<Arc<dyn Link>, Fault> {
         let reach = self.inner.reach.lock().clone();
         let reach = reach.ok_or_else(|| {
@@ -425,7 +425,8 @@ impl Host {
         reach(address)
     }
 
-    /// A reference to the service at a path, or at an address of another node: whether anything is there is seen with the first request.
+    /// Returns a reference to the service at a path, or at an address of another node: whether anything is there is
+    /// seen with the first request.
     ///
     /// # Errors
     /// [`Code::UnknownService`], or [`Code::Unavailable`] while it restarts; [`Code::ContractMismatch`] if it has
@@ -443,7 +444,7 @@ impl Host {
         Ok(Reference::local(found, self.weak()))
     }
 
-    /// The service at a path, for edges.
+    /// Returns the service at a path, for edges.
     ///
     /// # Errors
     /// The same as for [`reference`](Self::reference).
@@ -451,12 +452,12 @@ impl Host {
         Ok(Endpoint::new(self.find(path)?, self.weak()))
     }
 
-    /// The paths in use, in order.
+    /// Returns the paths in use, in order.
     pub fn paths(&self) -> Vec<String> {
         self.inner.table.lock().places.keys().cloned().collect()
     }
 
-    /// The counts of a service.
+    /// Returns the counts of a service.
     ///
     /// # Errors
     /// The same as for [`reference`](Self::reference).
@@ -472,7 +473,7 @@ impl Host {
         self.find(path).map(|found| found.shared().counts())
     }
 
-    /// The phase of the service at a path; nothing if nothing does.
+    /// Returns the phase of the service at a path; nothing if nothing does.
     pub fn phase(&self, path: &str) -> Option<Phase> {
         let table = self.inner.table.lock();
         table.places.get(path).map(|place| match &place.what {
@@ -510,7 +511,7 @@ impl Host {
         Err(if may_pass { fault.retry_after(Duration::from_secs(1)) } else { fault }.here())
     }
 
-    /// The first service that is ready and has this contract.
+    /// Returns the first service that is ready and has this contract.
     pub(crate) fn find_contract(&self, contract: &str) -> Option<String> {
         let table = self.inner.table.lock();
         let mut ready = table.places.iter().filter_map(|(path, place)| match &place.what {
@@ -562,7 +563,7 @@ impl Host {
         Ok(order)
     }
 
-    /// The number of the next life.
+    /// Returns the number of the next life.
     pub(crate) fn next_incarnation(&self) -> u64 {
         let mut table = self.inner.table.lock();
         table.incarnation += 1;
@@ -705,7 +706,7 @@ async fn tell_directory(host: WeakHost, news: Port<(News, Reply<()>)>) {
     }
 }
 
-/// A service as the directory has it.
+/// Returns a service as the directory has it.
 fn record(local: &Local, phase: Phase) -> Record {
     let (shared, description) = (local.shared(), &local.shared().description);
     let (contract, version) = (description.name.clone(), description.version);

@@ -91,7 +91,7 @@ pub(crate) struct Restarts {
 }
 
 impl Restarts {
-    /// Whether one more restart is within the policy; if so it is counted.
+    /// Returns whether one more restart is within the policy; if so it is counted.
     pub(crate) fn allow(&mut self, policy: Restart, now: Duration) -> bool {
         let Restart::OnPanic { max, within } = policy else { return false };
         while self.times.front().is_some_and(|time| now.saturating_sub(*time) >= within) {

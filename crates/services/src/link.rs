@@ -123,6 +123,6 @@ pub enum LinkEvent {
 
 /// A subscription over a link. Dropping it unsubscribes.
 pub trait Events: Send {
-    /// The next event. Cancel-safe.
+    /// Returns the next event. Cancel-safe.
     fn next(&mut self) -> Pending<'_, Result<LinkEvent, End>>;
 }

@@ -125,7 +125,7 @@ fn unsent<O: Operation>(refused: PostError<Request<O>>, name: &str, shared: &Sha
     }
 }
 
-/// The fault of a request to a service that ends.
+/// Returns the fault of a request to a service that ends.
 pub(crate) fn stopping(path: &str) -> Fault {
     Fault::new(Code::ServiceStopping, format!("{path} is stopping")).here()
 }
@@ -137,7 +137,7 @@ fn unsupported(shared: &Shared, operation: &str) -> Fault {
         .here()
 }
 
-/// An answer or a refusal as a result.
+/// Returns an answer or a refusal as a result.
 pub(crate) fn settled<T>(answer: Result<Result<T, Fault>, Refusal>) -> Result<T, Fault> {
     match answer {
         Ok(outcome) => outcome,
@@ -181,7 +181,7 @@ impl<D> Whole<D> {
         *self.glance.lock() = Some(Arc::new(glance));
     }
 
-    /// The state, if nothing changes it and nothing waits that would.
+    /// Returns the state, if nothing changes it and nothing waits that would.
     pub(crate) fn glance(&self) -> Option<State<D>> {
         let glance = self.glance.lock().clone();
         glance.and_then(|glance| glance())
@@ -240,12 +240,12 @@ impl Local {
         self.shared.publisher.end(&End::Stopped);
     }
 
-    /// Whether its state is a `D` of this very build.
+    /// Returns whether its state is a `D` of this very build.
     pub(crate) fn is_of<D: Contract>(&self) -> bool {
         self.document == TypeId::of::<D>()
     }
 
-    /// The number of waiting requests, by operation.
+    /// Returns the number of waiting requests, by operation.
     pub(crate) fn depths(&self) -> Vec<(&'static str, Verb, usize)> {
         self.main.entries.iter().map(|entry| (entry.name, entry.verb, (entry.depth)(&*entry.port))).collect()
     }
@@ -293,7 +293,7 @@ impl Local {
         self.whole.downcast_ref()
     }
 
-    /// The state, if it is available without a message: nothing changes it, and no waiting request would.
+    /// Returns the state, if it is available without a message: nothing changes it, and no waiting request would.
     pub(crate) fn glance<D: Contract>(&self) -> Option<State<D>> {
         let state = self.whole::<D>()?.glance()?;
         self.shared.counters.handled.add(1);
@@ -312,7 +312,7 @@ impl Local {
         ask_for(&whole.port, &self.shared.path, |reply| Ask::Subscribe(subscriber.clone(), reply))
     }
 
-    /// The state for a subscriber that has a gap.
+    /// Returns the state for a subscriber that has a gap.
     pub(crate) async fn seed<D: Contract>(&self, subscriber: &Arc<Subscriber>) -> Result<State<D>, Fault> {
         match self.subscribe::<D>(subscriber) {
             Ok(answer) => answer.await.map_err(Fault::from),
@@ -334,12 +334,12 @@ pub(crate) fn ask_for<D: Contract>(
     })
 }
 
-/// The fault of a reference to another kind of service.
+/// Returns the fault of a reference to another kind of service.
 pub(crate) fn other_contract<D: Contract>(shared: &Shared) -> Fault {
     mismatch(shared, D::NAME, D::VERSION)
 }
 
-/// The fault of a request for another contract than the service has.
+/// Returns the fault of a request for another contract than the service has.
 pub(crate) fn mismatch(shared: &Shared, name: &str, version: Version) -> Fault {
     let (path, found) = (&shared.path, &shared.description);
     let reason = format!("{path} speaks {} {}; the request is for {name} {version}", found.name, found.version);

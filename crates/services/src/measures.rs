@@ -54,7 +54,7 @@ impl Measures {
         *self.0.lock().entry((measure, label)).or_default() += value;
     }
 
-    /// All numbers, grouped by measure.
+    /// Returns all numbers, grouped by measure.
     pub fn all(&self) -> Vec<(Measure, MeasureLabel, f64)> {
         self.0.lock().iter().map(|((measure, label), value)| (*measure, *label, *value)).collect()
     }

@@ -70,13 +70,14 @@ pub trait Operation: Clone + Send + Sync + Serialize + DeserializeOwned + JsonSc
     /// ```
     const RAW: &'static [&'static str] = &[];
 
-    /// The key of the entry that it is about, for subscribers that want changes of some entries only. Default: nothing
-    /// in particular.
+    /// Returns the key of the entry that it is about, for subscribers that want changes of some entries only. Default:
+    /// nothing in particular.
     fn key(&self) -> Option<Cow<'_, str>> {
         None
     }
 
-    /// The same operation, which came as bytes under this name: for operations of [dynamic services](crate::Outline), whose names no type has.
+    /// Sets the same operation, which came as bytes under this name: for operations of [dynamic
+    /// services](crate::Outline), whose names no type has.
     #[doc(hidden)]
     fn under(self, _name: &'static str) -> Self {
         self

@@ -143,7 +143,7 @@ pub(crate) enum Found {
     There(Arc<dyn Link>),
 }
 
-/// The address of each of its partners.
+/// Returns the address of each of its partners.
 pub(crate) async fn find_partners<S: Service>(
     host: &Host,
     placement: &Placement,
@@ -260,7 +260,7 @@ async fn find_there(host: &Host, address: &str, need: &Need, patience: Duration)
     )
 }
 
-/// Whether a service that does not exist now may exist later.
+/// Returns whether a service that does not exist now may exist later.
 fn is_away(code: Code) -> bool {
     code.may_pass() || matches!(code, Code::UnknownService | Code::ResponseTimeout | Code::StartFailed)
 }

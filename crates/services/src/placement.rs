@@ -43,7 +43,8 @@ pub struct Placement {
 }
 
 impl Placement {
-    /// A place at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/` between them.
+    /// Creates a place at this path: `/` and names of lower case letters, digits, `.`, `_` and `-`, with `/` between
+    /// them.
     pub fn at(path: impl Into<String>) -> Self {
         Self {
             path: path.into(),
@@ -58,25 +59,25 @@ impl Placement {
         }
     }
 
-    /// The path.
+    /// Returns the path.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The largest number of requests of each operation that may wait; one more is refused with
+    /// Sets the largest number of requests of each operation that may wait; one more is refused with
     /// [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;
         self
     }
 
-    /// Whether it restarts after a crash. Default: never.
+    /// Sets whether it restarts after a crash. Default: never.
     pub fn restart(mut self, policy: Restart) -> Self {
         self.restart = policy;
         self
     }
 
-    /// The service for one of its partners; overrides the author's choice. A path, or the address of a service of
+    /// Sets the service for one of its partners; overrides the author's choice. A path, or the address of a service of
     /// another node, such as `http://node:8420/store`, if the host can [reach](crate::Host::reach_by) others.
     ///
     /// # Example
@@ -91,7 +92,7 @@ impl Placement {
         self
     }
 
-    /// The time for which its partners are looked for, on the host's clock. Default: 10 seconds.
+    /// Sets the time for which its partners are looked for, on the host's clock. Default: 10 seconds.
     pub fn patience(mut self, time: Duration) -> Self {
         self.patience = time;
         self
@@ -137,14 +138,14 @@ impl Placement {
         self
     }
 
-    /// The configuration that the service gets when it starts:
+    /// Sets the configuration that the service gets when it starts:
     /// [`Starting::configuration`](crate::Starting::configuration). Default: nothing.
     pub fn configuration(mut self, value: Value) -> Self {
         self.configuration = Some(value);
         self
     }
 
-    /// The configuration for the service, for the code that makes it.
+    /// Returns the configuration for the service, for the code that makes it.
     pub fn told(&self) -> Option<&Value> {
         self.configuration.as_ref()
     }
@@ -164,7 +165,7 @@ impl Placement {
         self
     }
 
-    /// The cores that it should have, for its maker.
+    /// Returns the cores that it should have, for its maker.
     pub fn own_cores(&self) -> &[usize] {
         &self.cores
     }
@@ -207,7 +208,7 @@ impl From<String> for Placement {
     }
 }
 
-/// Whether a text is meant as the address of a service of another node, and not as a path of this host.
+/// Returns whether a text is meant as the address of a service of another node, and not as a path of this host.
 ///
 /// # Example
 /// ```
@@ -218,7 +219,7 @@ pub fn is_address(at: &str) -> bool {
     at.contains("://")
 }
 
-/// Whether an address can be one of a service: how the node is spoken to, where it is, and a path there.
+/// Returns whether an address can be one of a service: how the node is spoken to, where it is, and a path there.
 fn is_service_of_a_node(at: &str) -> bool {
     let is_node = |node: &str| !node.is_empty() && node.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'@');
     at.len() <= 1000
@@ -232,7 +233,7 @@ fn is_service_of_a_node(at: &str) -> bool {
         )
 }
 
-/// Whether a text is a path of a service. Dots alone are no name, so that nothing here climbs anywhere.
+/// Returns whether a text is a path of a service. Dots alone are no name, so that nothing here climbs anywhere.
 fn is_path(path: &str) -> bool {
     let is_name = |name: &str| {
         let mut bytes = name.bytes();

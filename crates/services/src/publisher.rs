@@ -70,7 +70,7 @@ impl Change {
         Self { incarnation, version: 0, operation, verb, key, body, written: Default::default() }
     }
 
-    /// A change in the form of another process.
+    /// Creates a change in the form of another process.
     ///
     /// # Example
     /// ```
@@ -94,32 +94,32 @@ impl Change {
         Arc::new(self)
     }
 
-    /// The incarnation of the service in which it happened.
+    /// Returns the incarnation of the service in which it happened.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
 
-    /// The version of the state after it.
+    /// Returns the version of the state after it.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The name of the operation.
+    /// Returns the name of the operation.
     pub fn name(&self) -> &str {
         &self.operation
     }
 
-    /// Its effect on the state.
+    /// Returns its effect on the state.
     pub fn verb(&self) -> Verb {
         self.verb
     }
 
-    /// The key of its entry; see [`Operation::key`].
+    /// Returns the key of its entry; see [`Operation::key`].
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The operation, if it is an `O`.
+    /// Returns the operation, if it is an `O`.
     ///
     /// # Errors
     /// Returns [`Code::ActionNotSupported`] if it is another operation; [`Code::MessageNotSupported`] if it came from
@@ -142,7 +142,7 @@ impl Change {
         }
     }
 
-    /// The operation as bytes, for edges. Written once for all who ask.
+    /// Returns the operation as bytes, for edges. Written once for all who ask.
     ///
     /// # Errors
     /// Fails if it has no such form, or came from another process in the other one and is no document.
@@ -172,7 +172,7 @@ pub(crate) struct Publisher {
 }
 
 impl Publisher {
-    /// Whether there is a subscriber to changes. Asked by exclusive handlers, before each change.
+    /// Returns whether there is a subscriber to changes. Asked by exclusive handlers, before each change.
     ///
     /// No lock is needed. A subscriber that came before this handler started registered in a concurrent one. The
     /// interleave has ended that, under its own lock, before it started this one. A subscriber that leaves in between
@@ -193,7 +193,7 @@ impl Publisher {
         result
     }
 
-    /// The state of each of them.
+    /// Returns the state of each of them.
     pub(crate) fn views(&self) -> Vec<SubscriberView> {
         let subscribers = self.subscribers.lock().clone();
         let view = |subscriber: &Arc<Subscriber>| {
@@ -372,7 +372,7 @@ impl Subscriber {
         Step { waker: queue.waker.take(), goes_on: queue.end.is_none() }
     }
 
-    /// The next event; if there is none, `waker` is woken when there is.
+    /// Returns the next event; if there is none, `waker` is woken when there is.
     pub(crate) fn next(&self, waker: &Waker) -> Next {
         let mut queue = self.queue.lock();
         if let Some(change) = queue.changes.pop_front() {

@@ -77,12 +77,12 @@ impl<D> State<D> {
         Self { held: Arc::new(Owned(document)), version, incarnation }
     }
 
-    /// The number of changes that the service has made in this life.
+    /// Returns the number of changes that the service has made in this life.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The incarnation of the service that it belongs to.
+    /// Returns the incarnation of the service that it belongs to.
     pub fn incarnation(&self) -> u64 {
         self.incarnation
     }
@@ -155,7 +155,7 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Local(at, host), options: None, is_partner: false, _document: PhantomData }
     }
 
-    /// A reference over a link. Whether anything is there is seen with the first request.
+    /// Creates a reference over a link. Whether anything is there is seen with the first request.
     ///
     /// # Example
     /// See [`Endpoint`].
@@ -167,7 +167,7 @@ impl<D: Contract> Reference<D> {
         Self { target: Target::Link(link), options: None, is_partner: false, _document: PhantomData }
     }
 
-    /// Whether the service is in this process, so that a request moves and is not encoded.
+    /// Returns whether the service is in this process, so that a request moves and is not encoded.
     ///
     /// # Example
     /// ```
@@ -363,7 +363,7 @@ impl<D: Contract> Reference<D> {
         })
     }
 
-    /// The service that stands in the place of one that has ended.
+    /// Returns the service that stands in the place of one that has ended.
     fn anew(&self, at: &Arc<Local>, host: &WeakHost) -> Result<Arc<Local>, Fault> {
         let path = &at.shared().path;
         let host = host.upgrade().ok_or_else(|| stopping(path))?;
@@ -387,7 +387,8 @@ impl<D: Contract> Reference<D> {
         fault
     }
 
-    /// The service at the other end, if it is of this contract: for documents that many contracts [share](Contract::IS_SHARED).
+    /// Sets the service at the other end, if it is of this contract: for documents that many contracts
+    /// [share](Contract::IS_SHARED).
     ///
     /// # Errors
     /// Returns [`Code::ContractMismatch`] if it is of another one. Fails if it is not in this process, that is the
@@ -462,7 +463,7 @@ impl<D: Contract> Reference<D> {
         Message { action, verb, body, format: Format::MessagePack, accept: Format::MessagePack, options }
     }
 
-    /// The whole state.
+    /// Returns the whole state.
     ///
     /// # Errors
     /// The reason why the service could not be asked.
@@ -531,7 +532,7 @@ impl<D: Contract> Reference<D> {
         Ok(State::owned(document, answered.version.unwrap_or_default(), answered.incarnation))
     }
 
-    /// A description of the service: contract, path, operations, phase.
+    /// Returns a description of the service: contract, path, operations, phase.
     ///
     /// # Errors
     /// The reason why it could not be asked.
@@ -625,7 +626,7 @@ impl<D: Contract> Reference<D> {
     }
 }
 
-/// The reason why a handler waits that has asked another service.
+/// Returns the reason why a handler waits that has asked another service.
 fn awaited(operation: &str, at: &Local) -> String {
     format!("the answer to {operation:?} of {}", at.shared().path)
 }
@@ -680,13 +681,13 @@ pub(crate) fn end(at: &Local) -> Result<Answer<Result<(), Fault>>, Fault> {
     at.shared().stop.ask(|reply| StopRequest { why, reply }).map_err(|_| stopping(&at.shared().path))
 }
 
-/// The fault of a reference to a service that no longer exists.
+/// Returns the fault of a reference to a service that no longer exists.
 pub(crate) fn stale(path: &str) -> Fault {
     let reason = format!("{path} has been restarted since the reference was made; look it up again");
     Fault::new(Code::StaleReference, reason).here()
 }
 
-/// A context for one request with a limit of time.
+/// Returns a context for one request with a limit of time.
 fn context(name: &str, host: &WeakHost, limit: Duration) -> Context {
     let builder = Context::named(name).cancellable();
     match host.upgrade() {

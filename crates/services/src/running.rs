@@ -117,8 +117,8 @@ impl Drop for Polled {
     }
 }
 
-/// The time left of the request whose handler is being polled. A handler runs on the workers of its host, and so by its
-/// clock; elsewhere it is unknown by which clock a deadline was set.
+/// Returns the time left of the request whose handler is being polled. A handler runs on the workers of its host, and
+/// so by its clock; elsewhere it is unknown by which clock a deadline was set.
 pub(crate) fn time_left() -> Option<Duration> {
     if !IS_HANDLING.get() {
         return None;

@@ -31,10 +31,10 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// The state that clients see, and with it the contract.
     type Document: Contract;
 
-    /// The state document.
+    /// Returns the state document.
     fn document(&self) -> &Self::Document;
 
-    /// The state document, to be changed.
+    /// Sets the state document, to be changed.
     fn document_mut(&mut self) -> &mut Self::Document;
 
     /// Says which operations it has handlers for, and in which group.
@@ -43,7 +43,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Says which other services it needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
 
-    /// The JSON schema of its settings in a [`Placement`](crate::Placement::configuration); nothing if it takes
+    /// Returns the JSON schema of its settings in a [`Placement`](crate::Placement::configuration); nothing if it takes
     /// nothing. A configuration that does not fit is found where the placement is planned; one that the service still
     /// does not understand fails the start.
     fn configuration() -> Option<Value> {
@@ -117,8 +117,8 @@ pub trait Concurrent<O: Operation<Contract = Self::Document>>: Service {
     note = "write `impl Exclusive<{O}> for {Self}`"
 )]
 pub trait Exclusive<O: Operation<Contract = Self::Document>>: Service {
-    /// The operation as it is handled and as subscribers get it. A service can fill in fields here that a client has
-    /// left out. Default: unchanged.
+    /// Returns the operation as it is handled and as subscribers get it. A service can fill in fields here that a
+    /// client has left out. Default: unchanged.
     ///
     /// # Errors
     /// The fault is the answer; nothing is handled.

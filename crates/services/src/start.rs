@@ -65,17 +65,17 @@ impl fmt::Debug for Starting {
 }
 
 impl Starting {
-    /// The path that it will have.
+    /// Returns the path that it will have.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The host.
+    /// Returns the host.
     pub fn host(&self) -> &Host {
         &self.host
     }
 
-    /// The configuration of its placement; `None` if that has none.
+    /// Returns the configuration of its placement; `None` if that has none.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the configuration is something else.
@@ -87,17 +87,17 @@ impl Starting {
         told.map_err(|error| Fault::new(Code::InvalidValue, format!("the configuration of {}: {error}", self.path)))
     }
 
-    /// The cores that it has to itself, by its placement; none if it runs where the host does.
+    /// Returns the cores that it has to itself, by its placement; none if it runs where the host does.
     pub fn cores(&self) -> &[usize] {
         &self.cores
     }
 
-    /// Whether its document is kept on disk, so that a later life, of another process too, begins with it.
+    /// Returns whether its document is kept on disk, so that a later life, of another process too, begins with it.
     pub fn is_kept(&self) -> bool {
         self.beginning != Beginning::Volatile
     }
 
-    /// The origin of its document at the start.
+    /// Returns the origin of its document at the start.
     pub fn beginning(&self) -> Beginning {
         self.beginning
     }
@@ -120,7 +120,7 @@ impl Starting {
         self.shared.report(text.into());
     }
 
-    /// The numbers that the service shows to the watchers of the node, for it to keep and to set.
+    /// Returns the numbers that the service shows to the watchers of the node, for it to keep and to set.
     ///
     /// # Example
     /// See [`Measures`].
@@ -128,8 +128,8 @@ impl Starting {
         self.shared.measures.clone()
     }
 
-    /// A reference to the service itself. Requests to it wait until it is ready, so an answer is not to be waited for
-    /// here.
+    /// Returns a reference to the service itself. Requests to it wait until it is ready, so an answer is not to be
+    /// waited for here.
     ///
     /// # Errors
     /// Returns [`Code::ContractMismatch`] if `D` is not its document.
@@ -137,7 +137,7 @@ impl Starting {
         self.host.reference(&self.path)
     }
 
-    /// A partner that the service cannot be without.
+    /// Returns a partner that the service cannot be without.
     ///
     /// # Errors
     /// Returns [`Code::StartFailed`] if the service has declared none of this name; [`Code::ContractMismatch`] if that
@@ -147,7 +147,7 @@ impl Starting {
         found.ok_or_else(|| Fault::new(Code::StartFailed, format!("partner {name:?} of {} does not exist", self.path)))
     }
 
-    /// A partner that may be missing.
+    /// Returns a partner that may be missing.
     ///
     /// # Errors
     /// The same as for [`partner`](Self::partner).
@@ -286,7 +286,7 @@ impl Drop for Own {
     }
 }
 
-/// The dispatcher of a service's handlers.
+/// Returns the dispatcher of a service's handlers.
 fn own_workers(own: &mut Option<Own>, host: &Host, placement: &Placement) -> Result<Handle, Fault> {
     let cores = &placement.cores;
     if cores.is_empty() {

@@ -191,7 +191,7 @@ impl Store {
         Ok(Some(Loaded { document, recovered: Some(recovered) }))
     }
 
-    /// The contents of one of the two files.
+    /// Returns the contents of one of the two files.
     fn read<D: Contract>(&self, path: &Path) -> Result<Found<D>, Fault> {
         let shown = path.display();
         let bytes = match fs::read(path) {
@@ -248,7 +248,7 @@ enum Found<D> {
     Whole(D, Vec<u8>),
 }
 
-/// The contract and the document of a state, from the bytes of its file, if they are as they were written.
+/// Returns the contract and the document of a state, from the bytes of its file, if they are as they were written.
 ///
 /// # Errors
 /// The fault in them.
@@ -266,7 +266,7 @@ fn start_failed(reason: String) -> Fault {
     Fault::new(Code::StartFailed, reason)
 }
 
-/// The checksum of a first line without one, and of the rest.
+/// Returns the checksum of a first line without one, and of the rest.
 fn checksum(first: &str, rest: &str) -> String {
     let mut hash = Xxh3Default::new();
     [first, "\n", rest].iter().for_each(|text| hash.update(text.as_bytes()));
@@ -400,7 +400,7 @@ mod tests {
         assert_eq!(store.load::<Note>().unwrap(), Some(kept("old form")));
     }
 
-    /// The damage to a file by a disk, an editor or a careless hand; `None` stands for no file.
+    /// Returns the damage to a file by a disk, an editor or a careless hand; `None` stands for no file.
     fn damages(whole: &[u8]) -> Vec<Option<Vec<u8>>> {
         let flipped = (0..whole.len()).step_by(7).map(|at| {
             let mut bytes = whole.to_vec();

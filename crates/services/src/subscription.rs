@@ -85,7 +85,7 @@ impl Subscribe {
         self
     }
 
-    /// The largest number of changes that may wait for the subscriber. Default: 256.
+    /// Sets the largest number of changes that may wait for the subscriber. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
@@ -109,12 +109,12 @@ impl Subscribe {
         self
     }
 
-    /// The time after which it ends by itself.
+    /// Returns the time after which it ends by itself.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.expires_ms.map(Duration::from_millis)
     }
 
-    /// Whether there are changes that it does not want to hear of.
+    /// Returns whether there are changes that it does not want to hear of.
     pub(crate) fn is_filtered(&self) -> bool {
         !self.operations.is_empty() || !self.keys.is_empty() || self.pattern.is_some()
     }
@@ -152,7 +152,7 @@ impl Subscribe {
         }
     }
 
-    /// The subscriber that it describes.
+    /// Returns the subscriber that it describes.
     pub(crate) fn subscriber(&self, clock: &lehr_runtime::Clock) -> Result<Subscriber, Fault> {
         let expires = self.expires_ms.map(|after| (clock.clone(), clock.now() + Duration::from_millis(after)));
         let queue = (self.capacity.unwrap_or(CAPACITY), self.slow);
@@ -297,7 +297,7 @@ impl<D: Contract> Subscription<D> {
         Self { source: Source::Remote(events) }
     }
 
-    /// The next event.
+    /// Returns the next event.
     ///
     /// Cancel-safe: dropped while it waits, it has taken nothing.
     ///
@@ -355,7 +355,7 @@ pub(crate) enum Over {
     End(End),
 }
 
-/// The next change of a subscriber; ends it when its time has passed.
+/// Returns the next change of a subscriber; ends it when its time has passed.
 pub(crate) async fn next(subscriber: &Subscriber) -> Result<Arc<Change>, Over> {
     let taken = poll_fn(|polling| match subscriber.next(polling.waker()) {
         Next::Change(change) => Poll::Ready(Ok(change)),

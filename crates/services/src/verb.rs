@@ -67,7 +67,7 @@ impl Verb {
         Verb::Drop,
     ];
 
-    /// Whether it changes the state document; subscribers get such operations.
+    /// Returns whether it changes the state document; subscribers get such operations.
     ///
     /// # Example
     /// See [`Verb`].
@@ -75,8 +75,8 @@ impl Verb {
         matches!(self, Self::Insert | Self::Update | Self::Upsert | Self::Replace | Self::Delete)
     }
 
-    /// Whether doing it twice is the same as doing it once, reply included. Such an operation may be sent again when
-    /// its fate is unknown.
+    /// Returns whether doing it twice is the same as doing it once, reply included. Such an operation may be sent again
+    /// when its fate is unknown.
     ///
     /// # Example
     /// See [`Verb`].
@@ -84,7 +84,7 @@ impl Verb {
         matches!(self, Self::Lookup | Self::Get | Self::Query | Self::Upsert | Self::Replace)
     }
 
-    /// Its name, in lower case.
+    /// Returns its name, in lower case.
     ///
     /// # Example
     /// ```

@@ -21,7 +21,7 @@ struct Last {
 }
 
 impl Written {
-    /// The state in a format. Requests for one version share the bytes, as long as one of them holds these.
+    /// Returns the state in a format. Requests for one version share the bytes, as long as one of them holds these.
     pub(crate) fn body<D: Contract>(&self, state: &State<D>, format: Format) -> Result<Arc<Vec<u8>>, Fault> {
         let of = (state.incarnation(), state.version());
         let place = usize::from(format == Format::MessagePack);

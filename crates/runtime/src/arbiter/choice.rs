@@ -68,7 +68,7 @@ mod sealed {
     note = "if dropping this future at any await loses nothing, say so with `cancel_safe(future)`"
 )]
 pub trait Cancellable: Future + Unpin + sealed::Future {
-    /// The same branch with its output changed: so branches of different outputs fit into one `Vec`.
+    /// Returns the same branch with its output changed: so branches of different outputs fit into one `Vec`.
     ///
     /// # Example
     /// ```
@@ -360,7 +360,7 @@ impl<B: Choices> Choice<B> {
         })
     }
 
-    /// The same as [`fair`](Self::fair), with draws from your own sequence.
+    /// Sets the same as [`fair`](Self::fair), with draws from your own sequence.
     ///
     /// # Example
     /// See [`TieBreaker`].
@@ -415,7 +415,7 @@ pub struct TieBreaker {
 }
 
 impl TieBreaker {
-    /// The sequence of this seed.
+    /// Returns the sequence of this seed.
     ///
     /// # Example
     /// See [`TieBreaker`].
@@ -423,7 +423,7 @@ impl TieBreaker {
         Self { state: seed }
     }
 
-    /// The next number: SplitMix64 (Steele, Lea and Flood 2014), which needs no state but a counter.
+    /// Returns the next number: SplitMix64 (Steele, Lea and Flood 2014), which needs no state but a counter.
     fn draw(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut number = self.state;

@@ -166,8 +166,8 @@ pub fn exchange<T, L: Sources>(
     Exchange::new(port, sources, BySource(PhantomData))
 }
 
-/// The same as [`exchange`] for items that name their source themselves. Gives whole items: the one with the first
-/// source as its `key`, then the second, and so on.
+/// Returns the same as [`exchange`] for items that name their source themselves. Gives whole items: the one with the
+/// first source as its `key`, then the second, and so on.
 ///
 /// `key` runs under the port's lock: it must be quick and must not use ports.
 ///
@@ -260,7 +260,7 @@ impl<'a, T, L: Sources, R: Rule<T, Source = L::Source>> Exchange<'a, T, L, R> {
         items
     }
 
-    /// The counter to leave at the port.
+    /// Returns the counter to leave at the port.
     fn new_sorter(&mut self) -> Box<CountingFilter<T>> {
         self.sorter.take().unwrap_or_else(|| {
             let (sources, rule) = (self.sources.clone(), self.rule.clone());

@@ -27,7 +27,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// Whether these numbers of successes and failures are enough.
+    /// Returns whether these numbers of successes and failures are enough.
     fn is_met(&self, successes: usize, failures: usize) -> bool {
         successes + failures >= self.total || successes >= self.successes || (self.is_failing_fast && failures > 0)
     }

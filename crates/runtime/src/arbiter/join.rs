@@ -113,7 +113,7 @@ pub fn join<B: Branches>(branches: B) -> Join<B> {
     Join { tickets: branches.tickets(), branches, order, twin }
 }
 
-/// The same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
+/// Returns the same as [`join`] for any number of ports of one type; for none, an empty `Vec` at once.
 ///
 /// # Errors
 /// The errors of [`join`].
@@ -130,8 +130,9 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
-    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Returns the same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it
+    /// is the first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each,
+    /// once.
     ///
     /// # Example
     /// ```
@@ -214,18 +215,18 @@ impl<B: Branches> Join<B> {
 }
 
 impl<B: Branches> Join<B> {
-    /// The error of a join that names a port twice.
+    /// Returns the error of a join that names a port twice.
     pub(crate) fn fault(&self) -> Option<ReceiveError> {
         self.twin.map(|twin| ReceiveErrorKind::SamePort { port: self.branches.name(twin) }.into())
     }
 
-    /// The same with ports of its own, for a task.
+    /// Returns the same with ports of its own, for a task.
     pub(crate) fn owned(&self) -> B::Owned {
         self.branches.owned()
     }
 
-    /// A poll that takes only if `may_take` allows it, which is called when every port has enough. If it does not, the
-    /// join keeps waiting.
+    /// Returns a poll that takes only if `may_take` allows it, which is called when every port has enough. If it does
+    /// not, the join keeps waiting.
     pub(crate) fn poll_if(
         &mut self,
         may_take: &mut dyn FnMut() -> bool,
@@ -234,7 +235,7 @@ impl<B: Branches> Join<B> {
         self.branches.poll(&self.order, &mut self.tickets, may_take, context)
     }
 
-    /// Whether the port with this identity is one of its ports.
+    /// Returns whether the port with this identity is one of its ports.
     pub(crate) fn names(&self, port: u64) -> bool {
         self.order.as_ref().iter().any(|branch| self.branches.identity(*branch) == port)
     }
@@ -249,7 +250,7 @@ impl<B: Branches> Join<B> {
         self.order.as_ref().iter().for_each(|branch| self.branches.refuse_left(*branch));
     }
 
-    /// The name of the join in messages: the names of its ports.
+    /// Returns the name of the join in messages: the names of its ports.
     pub(crate) fn name(&self) -> String {
         let count = self.order.as_ref().len();
         (0..count).map(|branch| self.branches.name(branch)).collect::<Vec<_>>().join(" with ")
@@ -296,7 +297,7 @@ fn stay_or_go<B: Branch>(
     }
 }
 
-/// The output of a join's poll, once all locks are free.
+/// Returns the output of a join's poll, once all locks are free.
 fn outcome<T>(
     verdict: &Verdict,
     output: Option<T>,

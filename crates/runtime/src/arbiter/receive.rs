@@ -30,7 +30,8 @@ impl<'a, T> Receive<'a, T> {
         Self { port, predicate, ticket: None, order: None }
     }
 
-    /// The same, giving also the [`Context`](crate::Context) that the item was posted in; the task stays in its own.
+    /// Returns the same, giving also the [`Context`](crate::Context) that the item was posted in; the task stays in its
+    /// own.
     ///
     /// # Example
     /// See [`Inheritance`](crate::Inheritance).
@@ -39,7 +40,7 @@ impl<'a, T> Receive<'a, T> {
         WithContext::new(self)
     }
 
-    /// A receive at a place in the order that was reserved before.
+    /// Creates a receive at a place in the order that was reserved before.
     pub(crate) fn in_order(port: &'a Port<T>, order: u64, predicate: Option<Predicate<T>>) -> Self {
         Self { port, predicate, ticket: None, order: NonZeroU64::new(order) }
     }

@@ -28,8 +28,9 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// The same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it is the
-    /// first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Returns the same, giving also the [`Context`](crate::Context) of the items. With items from several contexts it
+    /// is the first, with the others [linked](crate::Context::links), so that an error in it reaches the sink of each,
+    /// once.
     ///
     /// # Example
     /// ```

@@ -233,7 +233,7 @@ impl ContextBuilder {
     }
 }
 
-/// The context of items from several contexts, at least two and all different.
+/// Returns the context of items from several contexts, at least two and all different.
 pub(super) fn merged(mut contexts: Vec<Context>, taken_at: &'static Location<'static>) -> Context {
     let links = contexts.split_off(1).into_boxed_slice();
     let parent = contexts.pop();

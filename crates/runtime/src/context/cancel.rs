@@ -32,7 +32,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// A new one, unique in the process.
+    /// Creates a new one, unique in the process.
     pub(crate) fn unique() -> Self {
         Self { owner: 0, number: next_identity() }
     }
@@ -55,7 +55,7 @@ struct Listeners {
 }
 
 impl Node {
-    /// A node that is stopped with its parent.
+    /// Creates a node that is stopped with its parent.
     pub(crate) fn below(parent: Option<&Arc<Self>>) -> Arc<Self> {
         let node = Arc::new(Self {
             id: next_identity(),
@@ -91,7 +91,7 @@ impl Node {
         *self.deadline.lock() = Some(timer);
     }
 
-    /// Whether and why it was stopped.
+    /// Returns whether and why it was stopped.
     pub(crate) fn stopped(&self) -> Option<Stop> {
         // Acquire: pairs with the Release in `stop`; what the canceller did before is visible to what it stops.
         match self.state.load(Ordering::Acquire) {
@@ -147,7 +147,7 @@ impl Node {
         let _forgotten = self.listeners.lock().wakers.remove(&key);
     }
 
-    /// The number of waiters that would be woken.
+    /// Returns the number of waiters that would be woken.
     #[cfg(test)]
     fn listening(&self) -> usize {
         self.listeners.lock().wakers.len()

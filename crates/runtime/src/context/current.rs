@@ -37,13 +37,13 @@ fn with_local<R>(look: impl FnOnce(&mut Local) -> R) -> Option<R> {
     local::LOCAL.try_with(|local| look(&mut local.borrow_mut())).ok()
 }
 
-/// Whether any context was ever made.
+/// Returns whether any context was ever made.
 #[inline]
 pub(crate) fn in_use() -> bool {
     CONTEXTS_IN_USE.is_up()
 }
 
-/// The context that the thread runs in.
+/// Returns the context that the thread runs in.
 #[inline]
 pub(crate) fn current() -> Option<Context> {
     if !in_use() {
@@ -52,7 +52,7 @@ pub(crate) fn current() -> Option<Context> {
     with_local(|local| local.current.clone()).flatten()
 }
 
-/// The context that a post or a spawn takes along: the current one as it is on the other side.
+/// Returns the context that a post or a spawn takes along: the current one as it is on the other side.
 #[inline]
 pub(crate) fn capture() -> Option<Context> {
     /// Kept out of the way of programs without contexts.
@@ -105,7 +105,7 @@ impl Drop for Entered {
     }
 }
 
-/// The innermost context that the panic just caught went through, or else `own`.
+/// Returns the innermost context that the panic just caught went through, or else `own`.
 pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     if !in_use() {
         return None;

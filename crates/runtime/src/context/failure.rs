@@ -88,7 +88,7 @@ impl fmt::Display for Step {
 }
 
 impl ContextError {
-    /// A failure made of an error, with your place in the code as the first of its trail.
+    /// Creates a failure made of an error, with your place in the code as the first of its trail.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -97,7 +97,7 @@ impl ContextError {
         Self::from_error(error.into(), Location::caller(), None)
     }
 
-    /// The cause of the failure.
+    /// Returns the cause of the failure.
     ///
     /// # Example
     /// See [`ContextError`].
@@ -105,7 +105,7 @@ impl ContextError {
         &self.inner.cause
     }
 
-    /// The cause as text.
+    /// Returns the cause as text.
     ///
     /// # Example
     /// ```
@@ -115,7 +115,7 @@ impl ContextError {
         self.to_string()
     }
 
-    /// The identity of the context that it happened in.
+    /// Returns the identity of the context that it happened in.
     ///
     /// # Example
     /// ```
@@ -125,7 +125,8 @@ impl ContextError {
         self.inner.context
     }
 
-    /// The way from the error outwards: where it was reported, then the calls and contexts around it, innermost first.
+    /// Returns the way from the error outwards: where it was reported, then the calls and contexts around it, innermost
+    /// first.
     ///
     /// # Example
     /// See [`Step`].
@@ -133,7 +134,7 @@ impl ContextError {
         &self.inner.trail
     }
 
-    /// The distributed traces it belongs to: several, if it happened while handling items of several requests.
+    /// Returns the distributed traces it belongs to: several, if it happened while handling items of several requests.
     ///
     /// # Example
     /// ```
@@ -332,7 +333,7 @@ enum Why {
     Discarded,
 }
 
-/// The failure for a panic that was caught around code running in `own`, or deeper.
+/// Returns the failure for a panic that was caught around code running in `own`, or deeper.
 pub(crate) fn panicked(payload: &(dyn Any + Send), own: Option<Context>) -> Unclaimed {
     let context = current::failed_in(own.as_ref());
     let failure = ContextError::of(Cause::Panicked { message: panic_message(payload) }, None, context.as_ref());
@@ -363,7 +364,7 @@ impl Unclaimed {
         }
     }
 
-    /// Whether some context has a sink for it.
+    /// Returns whether some context has a sink for it.
     pub(crate) fn has_sink(&self) -> bool {
         let mut sinks = Vec::new();
         if let Why::Panicked(panicked) = &self.0

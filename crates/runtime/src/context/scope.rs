@@ -107,7 +107,7 @@ impl Drop for Listening {
     }
 }
 
-/// Whether the context continues; if so, its end will wake the poller.
+/// Returns whether the context continues; if so, its end will wake the poller.
 pub(crate) fn goes_on(context: &Context, listening: &mut Option<Listening>, polling: &Polling<'_>) -> bool {
     let Some(node) = context.node() else { return true };
     if node.stopped().is_some() {

@@ -24,7 +24,7 @@ pub struct TraceParent {
 }
 
 impl TraceParent {
-    /// Whether the caller records this trace.
+    /// Returns whether the caller records this trace.
     ///
     /// # Example
     /// See [`TraceParent`].

@@ -148,12 +148,12 @@ impl Spares {
         Self { max, name, stack_bytes, surplus: AtomicUsize::new(0), state: SpinLock::new(State::default()) }
     }
 
-    /// The largest number that was ever needed at once.
+    /// Returns the largest number that was ever needed at once.
     pub(super) fn started(&self) -> usize {
         self.state.lock().started
     }
 
-    /// Whether some spare is to go off duty.
+    /// Returns whether some spare is to go off duty.
     pub(super) fn are_too_many(&self) -> bool {
         // Acquire: pairs with the Release in `count`.
         self.surplus.load(Ordering::Acquire) > 0

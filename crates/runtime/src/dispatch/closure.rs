@@ -33,7 +33,7 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// An empty cell, from the worker's if there is one.
+    /// Returns an empty cell, from the worker's if there is one.
     #[inline]
     fn get() -> Box<Cell> {
         let kept = with_current(|current| current.and_then(|current| current.cells.empty.borrow_mut().pop()));
@@ -75,18 +75,18 @@ pub(crate) struct Closure {
 unsafe impl Send for Closure {}
 
 impl Closure {
-    /// A closure of a user of the crate.
+    /// Creates a closure of a user of the crate.
     #[inline]
     pub(crate) fn new<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, true>(closure)
     }
 
-    /// A closure of this crate, which is not counted.
+    /// Creates a closure of this crate, which is not counted.
     pub(crate) fn uncounted<F: FnOnce() + Send + 'static>(closure: F) -> Self {
         Self::of::<F, false>(closure)
     }
 
-    /// Whether a shutdown reports it.
+    /// Returns whether a shutdown reports it.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
         self.cell.acts.is_counted
@@ -124,7 +124,7 @@ impl Closure {
         catch_unwind(AssertUnwindSafe(|| unsafe { call(cell) })).map_err(|payload| panic_message(payload.as_ref()))
     }
 
-    /// Its one word, for a queue; aligned as a pointer is.
+    /// Returns its one word, for a queue; aligned as a pointer is.
     #[inline]
     pub(super) fn into_raw(self) -> NonNull<()> {
         let mut this = ManuallyDrop::new(self);
@@ -152,7 +152,7 @@ impl Drop for Closure {
     }
 }
 
-/// Whether a closure may be stored in the room itself.
+/// Returns whether a closure may be stored in the room itself.
 const fn fits<F>() -> bool {
     size_of::<F>() <= size_of::<Room>() && align_of::<F>() <= align_of::<Room>()
 }

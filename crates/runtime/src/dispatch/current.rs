@@ -65,7 +65,7 @@ impl Current {
         self.dispatcher == shared.identity
     }
 
-    /// Whether tasks woken by this dispatcher's tasks belong in this worker's queue.
+    /// Returns whether tasks woken by this dispatcher's tasks belong in this worker's queue.
     #[inline]
     pub(crate) fn keeps(&self, shared: &Shared) -> bool {
         self.queues_for.get() == shared.identity
@@ -98,7 +98,7 @@ impl Current {
         section()
     }
 
-    /// Whether others steal its forks.
+    /// Returns whether others steal its forks.
     #[inline]
     pub(crate) fn has_thieves(&self) -> bool {
         self.forks.is_some()
@@ -197,7 +197,7 @@ pub(crate) fn with_current<R>(look: impl FnOnce(Option<&Current>) -> R) -> R {
     look(unsafe { current.as_ref() })
 }
 
-/// The clock of the dispatcher whose worker calls this.
+/// Returns the clock of the dispatcher whose worker calls this.
 pub(crate) fn current_clock() -> Option<Clock> {
     with_current(|current| current.map(|current| current.shared.clock.clone()))
 }
@@ -218,7 +218,7 @@ pub(crate) fn may_go_on(context: &std::task::Context<'_>) -> bool {
     may
 }
 
-/// Whether the waits of the calling thread are counted: it is a worker, and at work.
+/// Returns whether the waits of the calling thread are counted: it is a worker, and at work.
 pub(crate) fn is_counted() -> bool {
     with_current(|current| current.is_some_and(|current| !current.is_away.get()))
 }

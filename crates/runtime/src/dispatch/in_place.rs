@@ -28,7 +28,7 @@ pub(crate) struct Catch {
 }
 
 impl Catch {
-    /// Whether a task that has been woken is to be held back; it is then given to [`hold`](Self::hold).
+    /// Returns whether a task that has been woken is to be held back; it is then given to [`hold`](Self::hold).
     #[inline]
     pub(super) fn takes(&self) -> bool {
         self.is_open.get()

@@ -71,7 +71,7 @@ impl Guard {
         self.is_finished = true;
     }
 
-    /// A number that no other living task has.
+    /// Returns a number that no other living task has.
     pub(crate) fn key(&self) -> Key {
         Key { owner: Arc::as_ptr(&self.live.inner).addr(), number: u64::from(self.part) << 32 | u64::from(self.slot) }
     }
@@ -112,12 +112,12 @@ impl Live {
         (runnable, task)
     }
 
-    /// The number of living tasks.
+    /// Returns the number of living tasks.
     pub(crate) fn living(&self) -> usize {
         self.inner.parts.iter().map(|part| part.lock().living()).sum()
     }
 
-    /// The number of tasks that have ended.
+    /// Returns the number of tasks that have ended.
     pub(crate) fn ended(&self) -> Ended {
         self.inner.parts.iter().fold(Ended::default(), |sum, part| {
             let Ended { finished, aborted } = part.lock().ended;
@@ -132,7 +132,7 @@ impl Live {
         let _none = self.inner.parts[part].lock().contexts.insert(slot, context);
     }
 
-    /// The living tasks: the mark of their wakers, and their contexts.
+    /// Returns the living tasks: the mark of their wakers, and their contexts.
     pub(crate) fn tasks(&self) -> Vec<(usize, Option<Context>)> {
         let mut tasks = Vec::new();
         for part in &self.inner.parts {

@@ -18,7 +18,7 @@ pub(super) enum Pinning {
 }
 
 impl Pinning {
-    /// The number of different cores in a list; none if workers are not pinned to one.
+    /// Returns the number of different cores in a list; none if workers are not pinned to one.
     pub(super) fn distinct(&self) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         let mut cores = cores.clone();
@@ -44,13 +44,13 @@ impl Pinning {
         }
     }
 
-    /// The core of one worker: the list is gone through again if there are more workers than cores in it.
+    /// Returns the core of one worker: the list is gone through again if there are more workers than cores in it.
     pub(super) fn core_of(&self, worker: usize) -> Option<usize> {
         let Self::Listed(cores) = self else { return None };
         (!cores.is_empty()).then(|| cores[worker % cores.len()])
     }
 
-    /// The shares of this many workers; none if all workers share all cores.
+    /// Returns the shares of this many workers; none if all workers share all cores.
     pub(super) fn shares(&self, workers: usize) -> Vec<Vec<usize>> {
         let Self::Shares { first, parts } = *self else { return Vec::new() };
         let cores = shares::cores();
@@ -61,7 +61,7 @@ impl Pinning {
     }
 }
 
-/// A part of the cores; with at least as many cores as parts, none is empty and sizes differ by one at most.
+/// Returns a part of the cores; with at least as many cores as parts, none is empty and sizes differ by one at most.
 fn share(cores: &[usize], part: usize, parts: usize) -> &[usize] {
     &cores[part * cores.len() / parts..(part + 1) * cores.len() / parts]
 }
@@ -77,8 +77,8 @@ pub(super) use shares::keep_to;
 mod shares {
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-    /// The cores that the calling thread may run on; empty if the system does not say. Cores that share a hardware core
-    /// are side by side.
+    /// Returns the cores that the calling thread may run on; empty if the system does not say. Cores that share a
+    /// hardware core are side by side.
     pub(super) fn cores() -> Vec<usize> {
         let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
         let mut cores: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|core| allowed.is_set(*core)).collect();
@@ -86,7 +86,8 @@ mod shares {
         cores
     }
 
-    /// The first of the threads that the hardware runs on the same core; the core itself where the system does not say.
+    /// Returns the first of the threads that the hardware runs on the same core; the core itself where the system does
+    /// not say.
     fn first_of_siblings(core: usize) -> usize {
         let list = std::fs::read_to_string(format!("/sys/devices/system/cpu/cpu{core}/topology/thread_siblings_list"));
         // As "3,19" or "6-7".

@@ -46,7 +46,7 @@ impl Job {
         self.0.addr().get() & CALL != 0
     }
 
-    /// Whether it is a closure that a shutdown reports.
+    /// Returns whether it is a closure that a shutdown reports.
     #[inline]
     pub(crate) fn is_counted_call(&self) -> bool {
         // SAFETY: the word came from `Closure::into_raw`; what is made of it here is not dropped, so `self` still owns

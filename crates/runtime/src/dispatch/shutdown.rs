@@ -207,12 +207,12 @@ impl Dispatcher {
     }
 }
 
-/// The number of closures that have been called.
+/// Returns the number of closures that have been called.
 fn calls(shared: &Shared) -> usize {
     shared.counters.iter().map(|tally| tally.calls()).sum()
 }
 
-/// Whether closures may still be queued or running: a worker is in a job, or a queue is not empty.
+/// Returns whether closures may still be queued or running: a worker is in a job, or a queue is not empty.
 fn is_calling(shared: &Shared) -> bool {
     shared.has_work() || shared.counters.iter().any(|tally| tally.is_running())
 }

@@ -62,7 +62,7 @@ struct Sleeper {
 }
 
 impl Sleeper {
-    /// The amount to subtract from the word when this sleeper becomes a searcher.
+    /// Returns the amount to subtract from the word when this sleeper becomes a searcher.
     fn weight(&self) -> usize {
         SLEEPING - SEARCHING + if self.is_on_watch { WATCHED } else { 0 }
     }
@@ -100,7 +100,7 @@ impl Sleep {
         }
     }
 
-    /// The number of times the watch has looked, to be kept when a job begins and given to
+    /// Returns the number of times the watch has looked, to be kept when a job begins and given to
     /// [`notify_near`](Self::notify_near).
     #[inline]
     pub fn looks(&self) -> usize {
@@ -126,8 +126,8 @@ impl Sleep {
         }
     }
 
-    /// Whether a worker sleeps and none searches: a task queued now is seen by none soon, without a ring. Perhaps out
-    /// of date.
+    /// Returns whether a worker sleeps and none searches: a task queued now is seen by none soon, without a ring.
+    /// Perhaps out of date.
     #[inline]
     pub fn is_nobody_looking(&self) -> bool {
         // Relaxed and without a fence: as in `notify_near`; what is missed here, the watch sees.
@@ -135,7 +135,7 @@ impl Sleep {
         word & SEARCHING_MASK == 0 && word >= SLEEPING
     }
 
-    /// Whether a sleeper is on watch, which will see queued tasks. Perhaps out of date.
+    /// Returns whether a sleeper is on watch, which will see queued tasks. Perhaps out of date.
     pub fn is_watched(&self) -> bool {
         // Relaxed: as above. It falls only when everybody sleeps, which the caller does not.
         self.word.load(Ordering::Relaxed) & WATCHED != 0

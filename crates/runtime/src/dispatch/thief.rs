@@ -97,7 +97,7 @@ impl Thief {
         None
     }
 
-    /// A worker whose queue is worth stealing from.
+    /// Returns a worker whose queue is worth stealing from.
     pub(crate) fn choose(&mut self, shared: &Shared, now: Moment) -> Option<usize> {
         let workers = self.seen.len();
         for step in 0..workers {
@@ -110,7 +110,8 @@ impl Thief {
         None
     }
 
-    /// Whether some queue is worth stealing from, for a worker about to sleep or on watch: no queue is left alone.
+    /// Returns whether some queue is worth stealing from, for a worker about to sleep or on watch: no queue is left
+    /// alone.
     pub(crate) fn sees_waiting_work(&mut self, shared: &Shared) -> bool {
         for seen in &mut self.seen {
             seen.pause = Duration::ZERO;

@@ -81,7 +81,7 @@ impl Tally {
         self.turns.load(Ordering::Relaxed)
     }
 
-    /// Whether the worker is inside a job, which may be over by the time the caller knows.
+    /// Returns whether the worker is inside a job, which may be over by the time the caller knows.
     pub(crate) fn is_running(&self) -> bool {
         // Relaxed: as in `read`; the shutdown, which concludes something from it, looks again until it is stable.
         self.turns() % 2 == 1
@@ -164,7 +164,7 @@ pub(super) fn leave(shared: &Shared) {
     shared.live.ring();
 }
 
-/// Whether a thread is to stop taking jobs.
+/// Returns whether a thread is to stop taking jobs.
 fn is_over(shared: &Shared, role: Role) -> bool {
     // Acquire: pairs with the Release store in `end`.
     shared.stage.load(Ordering::Acquire) == ABORTING || (role == Role::Spare && shared.spares.are_too_many())
@@ -182,7 +182,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The next job, waited for as the idle policy says; nothing when the dispatcher ends.
+    /// Returns the next job, waited for as the idle policy says; nothing when the dispatcher ends.
     fn next(&mut self, turns: &mut Rotation) -> Option<Job> {
         if self.is_over() {
             return None;

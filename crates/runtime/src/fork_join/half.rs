@@ -34,7 +34,7 @@ impl Head {
         &self.latch
     }
 
-    /// The worker that runs it, as soon as that has begun.
+    /// Returns the worker that runs it, as soon as that has begun.
     pub(crate) fn thief(&self) -> Option<usize> {
         // Relaxed: a place to look at; what is found there is judged by the latch.
         Some(self.thief.load(Ordering::Relaxed)).filter(|&thief| thief != NOBODY)
@@ -70,7 +70,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
         &self.head
     }
 
-    /// The half's entry in a queue.
+    /// Returns the half's entry in a queue.
     ///
     /// # Safety
     /// It is called once, and the half neither moves nor ends before the fork has come back or the latch has been set.
@@ -79,7 +79,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
         Fork(std::ptr::from_ref(self).cast())
     }
 
-    /// The closure, when it came back.
+    /// Returns the closure, when it came back.
     ///
     /// # Safety
     /// The fork has come out of the owner's own queue, or the latch says that it was returned.
@@ -88,7 +88,7 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
         self.closure.into_inner().expect("a fork is run once")
     }
 
-    /// Its outcome elsewhere.
+    /// Returns its outcome elsewhere.
     ///
     /// # Safety
     /// The latch says that it is done.
@@ -123,7 +123,7 @@ pub(crate) struct Fork(*const Head);
 unsafe impl Send for Fork {}
 
 impl Fork {
-    /// Whether it is this half's.
+    /// Returns whether it is this half's.
     #[inline]
     pub(crate) fn is_of(&self, head: &Head) -> bool {
         std::ptr::eq(self.0, head)

@@ -58,7 +58,7 @@ impl Latch {
         Self { state: AtomicUsize::new(AWAKE), sleeper: Cell::new(None) }
     }
 
-    /// The end, if it has arrived; the other's earlier writes are visible then.
+    /// Returns the end, if it has arrived; the other's earlier writes are visible then.
     #[inline]
     pub fn end(&self) -> Option<End> {
         // Acquire: pairs with the Releases in `set`.

@@ -40,8 +40,8 @@ const DISPATCHERS: [OfDispatcher; 5] = [
 ];
 
 impl Inspection {
-    /// The counters and gauges in Prometheus's text format, version 0.0.4. Two ports of one name, two lines of one
-    /// name: name the metrics to scrape.
+    /// Returns the counters and gauges in Prometheus's text format, version 0.0.4. Two ports of one name, two lines of
+    /// one name: name the metrics to scrape.
     ///
     /// # Example
     /// ```

@@ -148,7 +148,7 @@ impl Admission {
         }
     }
 
-    /// A number for a branch that is being made.
+    /// Returns a number for a branch that is being made.
     pub(super) fn reserve(&mut self) -> usize {
         self.free_lanes.pop().unwrap_or_else(|| {
             self.lanes.push(None);
@@ -268,14 +268,14 @@ impl Admission {
         }
     }
 
-    /// Whether [`take_retired`](Self::take_retired) would give any.
+    /// Returns whether [`take_retired`](Self::take_retired) would give any.
     #[inline]
     pub(super) fn has_retired(&self) -> bool {
         !self.retired.is_empty()
     }
 
-    /// The branches that left with their last handler, and their places. Everything that holds them must let go; they
-    /// are dropped after the lock.
+    /// Returns the branches that left with their last handler, and their places. Everything that holds them must let
+    /// go; they are dropped after the lock.
     pub(super) fn take_retired(&mut self) -> Vec<(usize, Lane)> {
         std::mem::take(&mut self.retired)
     }
@@ -310,12 +310,12 @@ impl Admission {
         }
     }
 
-    /// Whether nothing runs that the teardown would have to wait for.
+    /// Returns whether nothing runs that the teardown would have to wait for.
     fn is_idle(&self) -> bool {
         self.concurrent == 0 && self.stack.is_empty()
     }
 
-    /// Whether a look that takes no time is allowed now: nothing changes the state, and no change waits.
+    /// Returns whether a look that takes no time is allowed now: nothing changes the state, and no change waits.
     pub(super) fn may_glance(&self) -> bool {
         self.phase == Phase::Open && self.stack.is_empty() && self.pending[EXCLUSIVE] == 0
     }
@@ -474,7 +474,7 @@ impl Admission {
         }
     }
 
-    /// Whether no handler is left, detached ones included.
+    /// Returns whether no handler is left, detached ones included.
     pub(super) fn is_empty(&self) -> bool {
         self.operations.len() == self.free_operations.len()
     }

@@ -247,7 +247,7 @@ pub(super) struct Pass<'a, S: Send + Sync + 'static> {
 }
 
 impl<S: Send + Sync + 'static> Pass<'_, S> {
-    /// The operation, for the code that otherwise gives the right back.
+    /// Returns the operation, for the code that otherwise gives the right back.
     fn give_up(self) -> Operation {
         let operation = self.operation;
         std::mem::forget(self);

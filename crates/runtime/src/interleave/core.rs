@@ -60,7 +60,7 @@ pub(super) struct Seat {
 
 /// A branch, for any kind of wait.
 pub(super) trait Member: Send + Sync {
-    /// Whether it waits at the port with this identity.
+    /// Returns whether it waits at the port with this identity.
     fn is_at(&self, port: u64) -> bool;
     /// Closes its ports.
     fn close_ports(&self);
@@ -68,7 +68,7 @@ pub(super) trait Member: Send + Sync {
     fn leave(&self, ticket: Option<Ticket>);
     /// Refuses the items left in its ports.
     fn refuse_left(&self);
-    /// The address of a persistent waiter: see [`Port::fetch`].
+    /// Returns the address of a persistent waiter: see [`Port::fetch`].
     fn identity(&self) -> *const ();
 }
 
@@ -308,13 +308,13 @@ impl<S: Send + Sync + 'static> Core<S> {
         });
     }
 
-    /// The state, for the handler that consumes it.
+    /// Returns the state, for the handler that consumes it.
     pub(super) fn consume_state(&self) -> Option<Version<S>> {
         let mut inner = self.inner.lock();
         if inner.independents > 0 { inner.state.clone() } else { inner.state.take() }
     }
 
-    /// The name of an operation of this interleave in messages.
+    /// Returns the name of an operation of this interleave in messages.
     pub(super) fn describe(&self, operation: &str) -> String {
         if self.name.is_empty() { operation.to_owned() } else { format!("{operation} of {}", self.name) }
     }
@@ -358,18 +358,18 @@ impl<S> Inner<S> {
         Gone { _lanes: lanes, _seats: seats, _state: state, has_ended }
     }
 
-    /// The branches at the port with this identity, with their lanes.
+    /// Returns the branches at the port with this identity, with their lanes.
     pub(super) fn at(&self, port: u64) -> impl Iterator<Item = (usize, Arc<dyn Member>)> {
         let seats = self.members.iter().enumerate().filter_map(|(index, seat)| Some((index, seat.as_ref()?)));
         seats.filter(move |(_, seat)| seat.member.is_at(port)).map(|(index, seat)| (index, seat.member.clone()))
     }
 
-    /// Whether the branch is still one of this interleave's.
+    /// Returns whether the branch is still one of this interleave's.
     pub(super) fn is_seated(&self, index: usize, identity: u64) -> bool {
         self.members[index].as_ref().is_some_and(|seat| seat.identity == identity)
     }
 
-    /// The same if the place is still this branch's.
+    /// Returns the same if the place is still this branch's.
     fn unseat_own(&mut self, index: usize, identity: u64) -> Option<Seat> {
         if self.is_seated(index, identity) { self.unseat(index) } else { None }
     }

@@ -59,7 +59,7 @@ impl<S> Snapshot<S> {
         Self { version }
     }
 
-    /// The number of exclusive handlers that had changed the state when the snapshot was taken.
+    /// Returns the number of exclusive handlers that had changed the state when the snapshot was taken.
     ///
     /// # Example
     /// See [`Snapshot`].
@@ -180,7 +180,7 @@ impl<S: Send + Sync + 'static> Exclusive<S> {
         self.hold().version.as_ref().expect("who has the guard has the state")
     }
 
-    /// The number of exclusive handlers that had changed the state before this one.
+    /// Returns the number of exclusive handlers that had changed the state before this one.
     ///
     /// # Example
     /// See [`Snapshot::version`].
@@ -306,17 +306,17 @@ pub trait Kind<S>: 'static {
     type Guard: Send + 'static;
     /// The memory from which the guards of one turn are made, one after the other.
     type Room: Send + 'static;
-    /// The room for a guard.
+    /// Returns the room for a guard.
     fn room(core: &Arc<Core<S>>) -> Self::Room;
-    /// The room of a guard that is no more, which may still have the guard's content.
+    /// Returns the room of a guard that is no more, which may still have the guard's content.
     fn recover(left: Left) -> Option<Self::Room>;
     /// Gives back the rest of a guard. Under the interleave's lock.
     fn clear(room: &mut Self::Room, inner: &mut Inner<S>, wake: &mut Wake);
     /// Takes the state for the guard of an operation that starts. Under the interleave's lock.
     fn begin(room: &mut Self::Room, inner: &mut Inner<S>, operation: Operation);
-    /// The guard of the operation that has begun. After the lock.
+    /// Returns the guard of the operation that has begun. After the lock.
     fn guard(room: Self::Room) -> Self::Guard;
-    /// The group whose rules hold for them.
+    /// Returns the group whose rules hold for them.
     fn group() -> Group;
 }
 

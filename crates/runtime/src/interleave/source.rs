@@ -57,7 +57,7 @@ impl<T> fmt::Debug for Items<T> {
 }
 
 impl<T> Port<T> {
-    /// A source of this port's items, one by one, for a branch of an interleave.
+    /// Returns a source of this port's items, one by one, for a branch of an interleave.
     ///
     /// # Example
     /// See [`Source`].
@@ -90,7 +90,7 @@ impl<W> Source<W> {
         self
     }
 
-    /// The name of its operation in messages, in place of the name of its port.
+    /// Sets the name of its operation in messages, in place of the name of its port.
     ///
     /// # Example
     /// See [`Source`].

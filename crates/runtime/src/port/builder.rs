@@ -38,7 +38,7 @@ impl<T> Default for PortBuilder<T> {
 }
 
 impl<T> PortBuilder<T> {
-    /// The port's name, for messages.
+    /// Sets the port's name, for messages.
     ///
     /// # Example
     /// See [`PortBuilder`].
@@ -47,8 +47,8 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// The number of items and permits that the port has places for, and its policy beyond that. Default: as many as
-    /// come.
+    /// Sets the number of items and permits that the port has places for, and its policy beyond that. Default: as many
+    /// as come.
     ///
     /// # Panics
     /// Panics if `capacity` is 0: nothing could ever be posted.
@@ -96,9 +96,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// The sink that gets each item that the port gives up. The thread that makes the port give up the item calls it,
-    /// with no lock held. A post makes it give an item up, and so does dropping the port. A panic of it is a panic of
-    /// that call, which still takes effect. Default: none; the items are still counted.
+    /// Sets the sink that gets each item that the port gives up. The thread that makes the port give up the item calls
+    /// it, with no lock held. A post makes it give an item up, and so does dropping the port. A panic of it is a panic
+    /// of that call, which still takes effect. Default: none; the items are still counted.
     ///
     /// # Example
     /// ```
@@ -139,7 +139,7 @@ impl<T> PortBuilder<T> {
         })
     }
 
-    /// An open, empty port.
+    /// Returns an open, empty port.
     ///
     /// # Example
     /// See [`PortBuilder`].
@@ -157,7 +157,7 @@ impl<T> PortBuilder<T> {
 }
 
 impl<T> Port<T> {
-    /// An open, empty port with a capacity.
+    /// Creates an open, empty port with a capacity.
     ///
     /// # Panics
     /// Panics if `capacity` is 0.

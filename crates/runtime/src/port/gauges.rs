@@ -49,7 +49,7 @@ pub struct Gauges {
 }
 
 impl<T> Port<T> {
-    /// The port's state: out of date as soon as it is known.
+    /// Returns the port's state: out of date as soon as it is known.
     ///
     /// # Example
     /// See [`Gauges`].
@@ -82,7 +82,7 @@ impl<T> Port<T> {
         gauges
     }
 
-    /// The number of items and permits that the port has places for; none if it takes as many as come.
+    /// Returns the number of items and permits that the port has places for; none if it takes as many as come.
     ///
     /// # Example
     /// ```
@@ -95,7 +95,7 @@ impl<T> Port<T> {
         state.options.as_ref().and_then(|options| options.limit).map(|limit| limit.capacity.get())
     }
 
-    /// Whether the port is closed and empty, and no permit is out: nothing will come out of it any more.
+    /// Returns whether the port is closed and empty, and no permit is out: nothing will come out of it any more.
     ///
     /// # Example
     /// ```
@@ -111,8 +111,8 @@ impl<T> Port<T> {
         state.is_closed && state.queue.is_empty()
     }
 
-    /// Whether the port is closed and empty, and no permit is out: nothing will ever come out of it. It is cancel-safe;
-    /// the removal of the last item wakes it, and so does the close.
+    /// Returns whether the port is closed and empty, and no permit is out: nothing will ever come out of it. It is
+    /// cancel-safe; the removal of the last item wakes it, and so does the close.
     ///
     /// # Example
     /// ```

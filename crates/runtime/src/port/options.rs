@@ -158,7 +158,7 @@ pub(crate) enum Request {
 }
 
 impl<T> Options<T> {
-    /// Whether one more item or permit fits beside `len` items.
+    /// Returns whether one more item or permit fits beside `len` items.
     pub(crate) fn has_room(&self, len: usize) -> bool {
         self.limit.is_none_or(|limit| len + self.permits < limit.capacity.get())
     }
@@ -167,7 +167,7 @@ impl<T> Options<T> {
         self.permits
     }
 
-    /// The number that wait for a place and have not been granted one.
+    /// Returns the number that wait for a place and have not been granted one.
     pub(crate) fn waiting(&self) -> usize {
         self.requests.range(self.first_ungranted..).count()
     }
@@ -189,7 +189,7 @@ impl<T> Options<T> {
         number
     }
 
-    /// The state of a request; a granted one is over with this look.
+    /// Returns the state of a request; a granted one is over with this look.
     pub(crate) fn look(&mut self, number: u64, waker: &Waker) -> Request {
         let Some(known) = self.requests.get_mut(&number) else { return Request::Revoked };
         if number < self.first_ungranted {
@@ -278,7 +278,7 @@ impl Arrivals {
         }
     }
 
-    /// The age of the oldest item of `queue`.
+    /// Returns the age of the oldest item of `queue`.
     pub(crate) fn age_of_oldest<T>(&mut self, queue: &Queue<T>) -> Option<Duration> {
         let oldest = queue.sequences().next()?;
         while self.times.front().is_some_and(|&(sequence, _)| sequence < oldest) {

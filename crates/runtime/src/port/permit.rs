@@ -253,7 +253,7 @@ impl<T> Port<T> {
         Reserve { place: LinePosition { port: self, number: None } }
     }
 
-    /// A place, if there is one now; never waits, and overtakes no waiter.
+    /// Returns a place, if there is one now; never waits, and overtakes no waiter.
     ///
     /// # Errors
     /// The errors of [`reserve`](Self::reserve), and [`Reason::Full`] where that would wait.

@@ -68,7 +68,7 @@ impl Turns {
 }
 
 impl Receiver {
-    /// A receiver whose turns are taken by these tasks.
+    /// Creates a receiver whose turns are taken by these tasks.
     pub(crate) fn of(tasks: Vec<Task<Result<(), String>>>) -> Self {
         Self { tasks }
     }
@@ -151,7 +151,7 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, || None, handler)
     }
 
-    /// The same for the items that `predicate` accepts; the others stay, in order, for other receivers.
+    /// Returns the same for the items that `predicate` accepts; the others stay, in order, for other receivers.
     ///
     /// The predicate runs under the port's lock, as that of [`receive_if`](Self::receive_if). If it panics, the item
     /// stays, and the turn of the receiver that called it ends.
@@ -189,7 +189,7 @@ impl<T: Send + 'static> Port<T> {
         self.receiver(dispatcher, concurrency, predicate, handler)
     }
 
-    /// The turns of a receiver; `predicate` makes the predicate of one receive.
+    /// Returns the turns of a receiver; `predicate` makes the predicate of one receive.
     fn receiver<P, H, F>(&self, dispatcher: &Handle, concurrency: usize, predicate: P, handler: H) -> Receiver
     where
         P: Fn() -> Option<Predicate<T>> + Clone + Send + 'static,

@@ -24,7 +24,7 @@ pub(crate) trait PersistentWaiter<T>: Send + Sync {
     /// An item has become available. `call` is there if the poster waits for an answer to it.
     fn arrives(&self, item: &T, sequence: u64, ticket: Ticket, call: Option<&Arc<Frame>>, wake: &mut Wake) -> Response;
 
-    /// The judgement of an item whose poster would wait for an answer to it.
+    /// Returns the judgement of an item whose poster would wait for an answer to it.
     fn judge(&self, item: &T, call: &Frame) -> Judgement;
 
     /// Another receiver has fetched an item that it took but had not fetched.

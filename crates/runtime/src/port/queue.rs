@@ -20,7 +20,7 @@ pub(crate) struct Element<T> {
 }
 
 impl<T> Element<T> {
-    /// The item; its context is left for the caller to collect.
+    /// Returns the item; its context is left for the caller to collect.
     pub(crate) fn into_item(self) -> T {
         context::current::leave(self.context);
         self.item
@@ -48,12 +48,12 @@ impl<T> Queue<T> {
         self.elements.is_empty()
     }
 
-    /// The number of items that have ever been pushed.
+    /// Returns the number of items that have ever been pushed.
     pub(crate) fn pushed(&self) -> u64 {
         self.next_sequence
     }
 
-    /// The sequence numbers of the items that are here, ascending.
+    /// Returns the sequence numbers of the items that are here, ascending.
     pub(crate) fn sequences(&self) -> impl Iterator<Item = u64> {
         self.elements.iter().map(|element| element.sequence)
     }
@@ -62,7 +62,7 @@ impl<T> Queue<T> {
         self.elements.capacity()
     }
 
-    /// Whether an item is being handed to a receiver.
+    /// Returns whether an item is being handed to a receiver.
     #[inline]
     pub(crate) fn has_offered(&self) -> bool {
         self.offered > 0
@@ -130,8 +130,8 @@ impl<T> Queue<T> {
         Some(element)
     }
 
-    /// The place of the oldest available item at or after `start` that `accepts` takes; the first refusal by panic ends
-    /// the search.
+    /// Returns the place of the oldest available item at or after `start` that `accepts` takes; the first refusal by
+    /// panic ends the search.
     pub(crate) fn find<E>(&self, mut accepts: impl FnMut(&T) -> Result<bool, E>) -> Result<Option<usize>, E> {
         for (place, element) in self.elements.iter().enumerate() {
             if element.offered_to.is_none() && accepts(&element.item)? {
@@ -141,7 +141,7 @@ impl<T> Queue<T> {
         Ok(None)
     }
 
-    /// The place of the item with this sequence number, which must be in the queue.
+    /// Returns the place of the item with this sequence number, which must be in the queue.
     #[inline]
     pub(crate) fn place_of(&self, sequence: u64) -> usize {
         self.elements
@@ -149,7 +149,7 @@ impl<T> Queue<T> {
             .expect("an offered item stays in its queue until it is fetched")
     }
 
-    /// The number of items after `place` that are offered.
+    /// Returns the number of items after `place` that are offered.
     #[inline]
     pub(crate) fn offered_after(&self, place: usize) -> usize {
         if self.offered == 0 {
@@ -158,19 +158,19 @@ impl<T> Queue<T> {
         self.offered - self.elements.range(..=place).filter(|element| element.offered_to.is_some()).count()
     }
 
-    /// The items that have not been offered to a waiter, with their places, oldest first.
+    /// Returns the items that have not been offered to a waiter, with their places, oldest first.
     pub(crate) fn available_items(&self) -> impl Iterator<Item = (usize, &T)> {
         let elements = self.elements.iter().enumerate().filter(|(_, element)| element.offered_to.is_none());
         elements.map(|(place, element)| (place, &element.item))
     }
 
-    /// The places of the items that are offered to `ticket`, oldest first.
+    /// Returns the places of the items that are offered to `ticket`, oldest first.
     pub(crate) fn offered_to(&self, ticket: Ticket) -> impl Iterator<Item = usize> {
         let elements = self.elements.iter().enumerate();
         elements.filter(move |(_, element)| element.offered_to == Some(ticket)).map(|(place, _)| place)
     }
 
-    /// The place of the item with this sequence number, if it is still in the queue and offered to `ticket`.
+    /// Returns the place of the item with this sequence number, if it is still in the queue and offered to `ticket`.
     pub(crate) fn find_offered(&self, ticket: Ticket, sequence: u64) -> Option<usize> {
         let place = self.elements.binary_search_by_key(&sequence, |element| element.sequence).ok()?;
         (self.elements[place].offered_to == Some(ticket)).then_some(place)

@@ -99,7 +99,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// The waiters, for an inspector.
+    /// Returns the waiters, for an inspector.
     pub(crate) fn reasons(&self) -> impl Iterator<Item = Reason> {
         (0_u32..).zip(&self.slots).filter(|(_, slot)| !slot.place.is_free()).map(|(number, slot)| Reason {
             text: slot.want.reason(),
@@ -109,18 +109,18 @@ impl<T> Waiters<T> {
         })
     }
 
-    /// The next position in the order of registration: an even number, for a waiter that registers there once.
+    /// Returns the next position in the order of registration: an even number, for a waiter that registers there once.
     pub(crate) fn next_order(&mut self) -> u64 {
         self.next_order += 2;
         self.next_order
     }
 
-    /// The same as an odd number, for a waiter that comes back to it.
+    /// Returns the same as an odd number, for a waiter that comes back to it.
     pub(crate) fn next_order_kept(&mut self) -> u64 {
         self.next_order() + 1
     }
 
-    /// The number of waiters, offered or not.
+    /// Returns the number of waiters, offered or not.
     pub(crate) fn len(&self) -> usize {
         self.used as usize
     }
@@ -163,12 +163,12 @@ impl<T> Waiters<T> {
         Ticket::of(len)
     }
 
-    /// The waiter's state.
+    /// Returns the waiter's state.
     pub(crate) fn standing(&self, ticket: Ticket) -> Standing {
         self.slot(ticket).place.standing()
     }
 
-    /// The message of the panic of the waiter's predicate, if it panicked.
+    /// Returns the message of the panic of the waiter's predicate, if it panicked.
     pub(crate) fn failure(&self, ticket: Ticket) -> Option<&str> {
         self.failures.iter().find(|(failed, _)| *failed == ticket).map(|(_, text)| text.as_str())
     }
@@ -196,8 +196,8 @@ impl<T> Waiters<T> {
         self.take_waker(ticket)
     }
 
-    /// Whether other waiters were woken for present items, and have been passed so often that it is their turn. Never
-    /// for a waiter that was woken itself.
+    /// Returns whether other waiters were woken for present items, and have been passed so often that it is their turn.
+    /// Never for a waiter that was woken itself.
     pub(crate) fn must_yield(&self, own: Option<Ticket>) -> bool {
         self.passes >= PASSES && self.woken > 0 && own.is_none_or(|own| self.slot(own).waker.is_some())
     }
@@ -276,7 +276,7 @@ impl<T> Waiters<T> {
         taker
     }
 
-    /// The same for only the waiters for single items before `end` in the order of registration.
+    /// Returns the same for only the waiters for single items before `end` in the order of registration.
     #[inline]
     pub(crate) fn offer_before(
         &mut self,
@@ -315,7 +315,7 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The reason why the poster of this item would wait for an answer for ever; nothing if it would not.
+    /// Returns the reason why the poster of this item would wait for an answer for ever; nothing if it would not.
     pub(crate) fn judge(&self, item: &T, call: &Frame) -> Option<Refusal> {
         let mut place = self.singles.first;
         while let Some(ticket) = place {
@@ -334,8 +334,8 @@ impl<T> Waiters<T> {
         None
     }
 
-    /// The address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a new
-    /// owner.
+    /// Returns the address of the persistent waiter with this ticket; `None` if it has left, even if the ticket has a
+    /// new owner.
     pub(crate) fn resident(&self, ticket: Ticket) -> Option<*const ()> {
         match &self.slots.get(ticket.index())?.want {
             Want::PersistentWaiter(resident) => Some(Arc::as_ptr(resident).cast()),
@@ -394,12 +394,13 @@ impl<T> Waiters<T> {
         }
     }
 
-    /// Whether the waiter for one item would accept this one; a panic says no, and is reported where it decides.
+    /// Returns whether the waiter for one item would accept this one; a panic says no, and is reported where it
+    /// decides.
     pub(crate) fn would_accept(&self, ticket: Ticket, item: &T) -> bool {
         self.slot(ticket).accepts(item).unwrap_or(false)
     }
 
-    /// The waiter's position in the order of registration.
+    /// Returns the waiter's position in the order of registration.
     pub(crate) fn order(&self, ticket: Ticket) -> u64 {
         self.slot(ticket).order
     }
@@ -414,12 +415,12 @@ impl<T> Waiters<T> {
         self.link(ticket);
     }
 
-    /// The waiter's want, for a search on its behalf.
+    /// Returns the waiter's want, for a search on its behalf.
     pub(crate) fn want(&self, ticket: Ticket) -> &Want<T> {
         &self.slot(ticket).want
     }
 
-    /// The waiter's want, to be changed by its owner.
+    /// Returns the waiter's want, to be changed by its owner.
     pub(crate) fn want_mut(&mut self, ticket: Ticket) -> &mut Want<T> {
         &mut self.slot_mut(ticket).want
     }
@@ -469,7 +470,7 @@ impl<T> Waiters<T> {
         slot
     }
 
-    /// The waker, if it has not been used; the waiter counts as woken from here on.
+    /// Returns the waker, if it has not been used; the waiter counts as woken from here on.
     fn take_waker(&mut self, ticket: Ticket) -> Option<Waker> {
         let slot = self.slot_mut(ticket);
         let waker = slot.waker.take();

@@ -90,7 +90,7 @@ pub enum RateOverflow {
 }
 
 impl Admission {
-    /// The reason why no task could ever be admitted.
+    /// Returns the reason why no task could ever be admitted.
     pub(super) fn fault(self) -> Option<&'static str> {
         match self {
             Self::Depth { max: 0, .. } => Some("a depth of 0 admits no task"),
@@ -133,7 +133,7 @@ struct Bucket {
 }
 
 impl Bucket {
-    /// A full one; nothing if the rate is invalid.
+    /// Creates a full one; nothing if the rate is invalid.
     fn new(per_sec: f64, burst: u32) -> Option<Self> {
         let interval = Duration::try_from_secs_f64(1.0 / per_sec).ok().filter(|_| per_sec > 0.0)?;
         let slack =
@@ -141,7 +141,7 @@ impl Bucket {
         (interval.as_secs() < u64::from(u32::MAX)).then_some(Self { interval, slack, due: Duration::ZERO })
     }
 
-    /// The time until there is a token.
+    /// Returns the time until there is a token.
     fn wait(&self, now: Duration) -> Duration {
         self.due.saturating_sub(now + self.slack)
     }
@@ -168,7 +168,7 @@ impl Gauge {
         Self { policy, reserved: 0, bucket }
     }
 
-    /// The time until the rate lets another in.
+    /// Returns the time until the rate lets another in.
     pub(super) fn wait(&self, now: Duration) -> Duration {
         self.bucket.as_ref().map_or(Duration::ZERO, |bucket| bucket.wait(now))
     }
@@ -191,7 +191,7 @@ impl Gauge {
         }
     }
 
-    /// Whether refused spawns may wait.
+    /// Returns whether refused spawns may wait.
     pub(super) fn lets_wait(&self) -> bool {
         matches!(
             self.policy,
@@ -228,7 +228,7 @@ impl Gauge {
         self.reserved -= 1;
     }
 
-    /// Whether the oldest must go, now that `depth` tasks wait to begin.
+    /// Returns whether the oldest must go, now that `depth` tasks wait to begin.
     pub(super) fn is_displacing(&self, depth: usize) -> bool {
         matches!(self.policy, Admission::Depth { max, overflow: DepthOverflow::DropOldest } if depth > max)
     }

@@ -30,7 +30,7 @@ impl fmt::Debug for QueueBuilder {
 }
 
 impl QueueBuilder {
-    /// The tasks that it admits. Default: [`Admission::Unbounded`].
+    /// Sets the tasks that it admits. Default: [`Admission::Unbounded`].
     ///
     /// # Example
     /// See [`Rejected`](super::Rejected).
@@ -39,7 +39,7 @@ impl QueueBuilder {
         self
     }
 
-    /// Its rank among the queues of the dispatcher. Default: a share of weight 1.
+    /// Sets its rank among the queues of the dispatcher. Default: a share of weight 1.
     ///
     /// # Example
     /// See [`Dispatcher::queue`].
@@ -48,8 +48,8 @@ impl QueueBuilder {
         self
     }
 
-    /// The sink that gets each discarded task. Called on the thread that caused it, under no lock; it must be quick,
-    /// for it may be a poster's. A panic of it is the poster's panic.
+    /// Sets the sink that gets each discarded task. Called on the thread that caused it, under no lock; it must be
+    /// quick, for it may be a poster's. A panic of it is the poster's panic.
     ///
     /// # Example
     /// ```

@@ -162,7 +162,7 @@ impl Core {
         self.ready.fetch_sub(count, Ordering::Relaxed);
     }
 
-    /// Whether a worker may find something here.
+    /// Returns whether a worker may find something here.
     pub(crate) fn is_ready(&self) -> bool {
         // Relaxed: a hint; see `show`.
         self.ready.load(Ordering::Relaxed) > 0
@@ -191,7 +191,7 @@ impl Core {
         self.living.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The time, for a policy that looks at it.
+    /// Returns the time, for a policy that looks at it.
     pub(super) fn now(&self, shared: &Shared) -> Option<Duration> {
         self.has_rate.then(|| shared.clock.now())
     }
@@ -325,7 +325,7 @@ impl Core {
         }
     }
 
-    /// The first job, for a worker to run.
+    /// Returns the first job, for a worker to run.
     pub(crate) fn pop(&self) -> Option<Job> {
         let (entry, wake) = {
             let mut state = self.state.lock();

@@ -106,7 +106,7 @@ impl Registry {
         self.version.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether a named queue has work for a worker.
+    /// Returns whether a named queue has work for a worker.
     #[inline]
     pub(crate) fn has_work(&self) -> bool {
         // Acquire: pairs with the Release in `Core::show`: who sees the work sees the registration of its queue.
@@ -114,7 +114,7 @@ impl Registry {
         self.takeable.load(Ordering::Acquire) > 0
     }
 
-    /// Every queue, in order of registration.
+    /// Returns every queue, in order of registration.
     pub(crate) fn all(&self) -> Vec<Arc<Core>> {
         self.list.lock().queues.clone()
     }
@@ -165,7 +165,7 @@ impl Rotation {
         }
     }
 
-    /// The next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
+    /// Returns the next job by rank; `own` takes from the dispatcher's own queues. Call it when a named queue has work.
     pub(crate) fn take(&mut self, registry: &Registry, own: impl FnMut() -> Option<Job>) -> Option<Job> {
         self.look_again(registry);
         let owes_share = self.strict_run >= STRICT_RUN;

@@ -48,7 +48,7 @@ impl Waiting {
         self.line.len()
     }
 
-    /// Whether no task waits for a place.
+    /// Returns whether no task waits for a place.
     pub(super) fn is_empty(&self) -> bool {
         self.line.len() == self.granted
     }
@@ -119,7 +119,7 @@ enum Answer {
 }
 
 impl LinePosition<'_> {
-    /// Whether its turn has come.
+    /// Returns whether its turn has come.
     fn poll(&mut self, context: &Context<'_>) -> (Answer, Option<Waker>) {
         let core = &self.queue.core;
         let accepts = self.queue.handle.shared.accepts();

@@ -47,7 +47,8 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// The machine's monotonic clock, from 0 on. Its thread starts with the first timer and ends with the clock.
+    /// Returns the machine's monotonic clock, from 0 on. Its thread starts with the first timer and ends with the
+    /// clock.
     ///
     /// # Example
     /// ```
@@ -61,7 +62,7 @@ impl Clock {
         Self { core: Core::new(Source::Machine(Moment::now())), factor: 1.0 }
     }
 
-    /// A clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
+    /// Creates a clock that stays at 0 until the program [advances](Self::advance) it, so tests take no real time.
     ///
     /// # Example
     /// See [`Clock`].
@@ -69,7 +70,8 @@ impl Clock {
         Self { core: Core::new(Source::Hand), factor: 1.0 }
     }
 
-    /// The same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of this one.
+    /// Returns the same clock with every span multiplied by `factor`: with 0.1, ten seconds of it last one second of
+    /// this one.
     ///
     /// # Panics
     /// Panics if the factor is not positive and finite.
@@ -88,7 +90,8 @@ impl Clock {
         Self { core: self.core.clone(), factor: self.factor * factor }
     }
 
-    /// The clock of the dispatcher whose task calls this; elsewhere, one real clock for all threads of the process.
+    /// Returns the clock of the dispatcher whose task calls this; elsewhere, one real clock for all threads of the
+    /// process.
     ///
     /// # Example
     /// ```
@@ -169,7 +172,7 @@ impl Clock {
         next.is_some()
     }
 
-    /// The number of pending timers, of all scales of this clock together.
+    /// Returns the number of pending timers, of all scales of this clock together.
     ///
     /// # Example
     /// ```
@@ -193,7 +196,7 @@ impl Clock {
         }
     }
 
-    /// The due time of each sleeper here, and the address that identifies its waker.
+    /// Returns the due time of each sleeper here, and the address that identifies its waker.
     pub(crate) fn sleepers(&self) -> Vec<(Duration, usize)> {
         let here = |at| {
             let at = Duration::from_nanos(at);
@@ -202,12 +205,12 @@ impl Clock {
         self.core.sleepers().into_iter().map(|(at, waker)| (here(at), waker)).collect()
     }
 
-    /// The core's time at which `time` has passed here.
+    /// Returns the core's time at which `time` has passed here.
     pub(super) fn at(&self, time: Duration) -> u64 {
         self.core.now().saturating_add(self.on_core(time))
     }
 
-    /// The length of a span of this clock on the core's; rounded up, so that no timer is early.
+    /// Returns the length of a span of this clock on the core's; rounded up, so that no timer is early.
     fn on_core(&self, time: Duration) -> u64 {
         let exact = nanoseconds(time);
         if !self.is_scaled() {
@@ -218,7 +221,7 @@ impl Clock {
         scaled as u64
     }
 
-    /// Whether spans are stretched at all; if not, they are exact.
+    /// Returns whether spans are stretched at all; if not, they are exact.
     fn is_scaled(&self) -> bool {
         self.factor != 1.0
     }
@@ -347,7 +350,7 @@ impl<T> Posting<T> {
         }
     }
 
-    /// The item with the reason, if the time has come and the port refused it; asked once.
+    /// Returns the item with the reason, if the time has come and the port refused it; asked once.
     ///
     /// # Example
     /// ```

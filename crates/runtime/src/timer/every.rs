@@ -77,7 +77,7 @@ impl Every {
         Tick { every: self }
     }
 
-    /// The due time of the next tick.
+    /// Returns the due time of the next tick.
     ///
     /// # Example
     /// See [`MissedTick`].

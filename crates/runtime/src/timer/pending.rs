@@ -94,7 +94,7 @@ impl Core {
         self.timers.lock().pending.len()
     }
 
-    /// The due time of each sleeper, and the address that identifies its waker.
+    /// Returns the due time of each sleeper, and the address that identifies its waker.
     pub(super) fn sleepers(&self) -> Vec<(u64, usize)> {
         let timers = self.timers.lock();
         let sleepers = timers.pending.iter().filter_map(|(place, action)| match action {

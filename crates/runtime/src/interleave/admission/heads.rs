@@ -15,7 +15,7 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    /// The smallest stamp, and its lane.
+    /// Returns the smallest stamp, and its lane.
     #[inline]
     pub(super) fn first(&self) -> Option<(u64, usize)> {
         self.first

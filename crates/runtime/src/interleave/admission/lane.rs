@@ -88,7 +88,7 @@ impl Lane {
         }
     }
 
-    /// Whether items are just being returned to the port: then none may be taken.
+    /// Returns whether items are just being returned to the port: then none may be taken.
     pub(in crate::interleave) fn is_declining(&self) -> bool {
         self.declining > 0
     }
@@ -123,8 +123,8 @@ pub(in crate::interleave) struct Abandoned {
 }
 
 impl Admission {
-    /// The next step of a branch's turn; it puts its grant into `granted`. `is_held` says that the branch needs it even
-    /// if it has no work.
+    /// Returns the next step of a branch's turn; it puts its grant into `granted`. `is_held` says that the branch needs
+    /// it even if it has no work.
     pub(in crate::interleave) fn next(
         &mut self,
         (index, identity): (usize, u64),

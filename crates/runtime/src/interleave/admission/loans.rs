@@ -26,7 +26,8 @@ pub(super) enum Relation {
 }
 
 impl Admission {
-    /// The same for a call whose chain runs here already; returns the entry back if it must wait like any other.
+    /// Returns the same for a call whose chain runs here already; returns the entry back if it must wait like any
+    /// other.
     pub(super) fn arrive_in_call(
         &mut self,
         lane: usize,
@@ -45,8 +46,8 @@ impl Admission {
         Ok(())
     }
 
-    /// The relation of a chain of calls that wants to start in `lane` to the operations running here: its innermost
-    /// operation that has one decides.
+    /// Returns the relation of a chain of calls that wants to start in `lane` to the operations running here: its
+    /// innermost operation that has one decides.
     pub(super) fn relation(&self, lane: usize, call: &Frame) -> Relation {
         let group = self.lane(lane).group;
         if group.list().is_none() {
@@ -68,7 +69,7 @@ impl Admission {
         Relation::Stranger
     }
 
-    /// The reason why a call to `lane` could never be answered, if that is so.
+    /// Returns the reason why a call to `lane` could never be answered, if that is so.
     pub(in crate::interleave) fn judge(&self, lane: usize, call: &Frame) -> Option<Refusal> {
         let Relation::Deadlock(holder) = self.relation(lane, call) else { return None };
         let name = |lane| self.lane(lane).name.clone().into_boxed_str();

@@ -21,7 +21,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// A handler that starts: its turn holds it.
+    /// Creates a handler that starts: its turn holds it.
     pub(super) fn new(lane: usize, is_stacked: bool) -> Self {
         Self { lane, is_stacked, is_lent: false, is_cancelled: false, holders: 1, waker: None, lender: None }
     }
@@ -61,7 +61,7 @@ impl Admission {
         count
     }
 
-    /// The name of a running operation in messages.
+    /// Returns the name of a running operation in messages.
     pub(in crate::interleave) fn name(&self, operation: Operation) -> String {
         self.running(operation).map_or_else(String::new, |running| self.lane(running.lane).name.clone())
     }

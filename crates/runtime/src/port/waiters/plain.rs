@@ -7,14 +7,14 @@ use super::Waiters;
 use super::slot::{Slot, SlotState, Standing, Ticket, Want};
 
 impl<T> Waiters<T> {
-    /// The first waiter for a single item, if it has no predicate.
+    /// Returns the first waiter for a single item, if it has no predicate.
     #[inline]
     pub(crate) fn first_plain(&self) -> Option<Ticket> {
         let ticket = self.singles.first?;
         matches!(self.slot(ticket).want, Want::One(None)).then_some(ticket)
     }
 
-    /// Whether there is a waiter that has not been offered or promised anything.
+    /// Returns whether there is a waiter that has not been offered or promised anything.
     #[inline]
     pub(crate) fn has_listed(&self) -> bool {
         self.singles.first.is_some() || self.takes.first.is_some() || self.watchers.first.is_some()

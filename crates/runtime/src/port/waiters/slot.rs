@@ -60,7 +60,7 @@ impl<T> Want<T> {
         }
     }
 
-    /// Whether items are offered to it one by one.
+    /// Returns whether items are offered to it one by one.
     pub(super) fn is_one(&self) -> bool {
         matches!(self, Self::One(_) | Self::PersistentWaiter(_))
     }
@@ -127,7 +127,7 @@ impl SlotState {
         self.0 & Self::FREE == Self::FREE
     }
 
-    /// The free slot after this free one.
+    /// Returns the free slot after this free one.
     pub(super) fn next_free(self) -> Option<Ticket> {
         debug_assert!(self.is_free(), "the chain of free slots holds nothing else");
         Self::ticket(self.0)
@@ -147,7 +147,7 @@ impl SlotState {
         self.0 & Self::KIND == 0
     }
 
-    /// The neighbours of a listed waiter.
+    /// Returns the neighbours of a listed waiter.
     pub(super) fn neighbours(self) -> (Option<Ticket>, Option<Ticket>) {
         debug_assert!(self.is_listed(), "only a listed waiter has neighbours");
         (Self::ticket(self.0 >> 31), Self::ticket(self.0))
@@ -173,7 +173,7 @@ pub(super) struct Slot<T> {
 const _: () = assert!(size_of::<Slot<[u64; 9]>>() == 48, "a waiter takes 48 bytes, whatever it waits for");
 
 impl<T> Slot<T> {
-    /// Whether a waiter for one item takes this one.
+    /// Returns whether a waiter for one item takes this one.
     pub(super) fn accepts(&self, item: &T) -> Result<bool, String> {
         match &self.want {
             Want::One(None) => Ok(true),
