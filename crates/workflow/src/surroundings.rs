@@ -25,7 +25,7 @@ impl Surroundings {
         &self.host
     }
 
-    /// A way to a service: of this host, or of the node with this address.
+    /// Returns a way to a service: of this host, or of the node with this address.
     pub(crate) fn link(&self, node: Option<&str>, path: &str) -> Result<Box<dyn Link>, Fault> {
         match node {
             None => Ok(Box::new(self.host.endpoint(path)?)),
@@ -40,7 +40,7 @@ impl Surroundings {
         client.link(&format!("{}{path}", node.trim_end_matches('/')))
     }
 
-    /// The data sets of this host, whose tables pass by their handles, or of another node.
+    /// Returns the data sets of this host, whose tables pass by their handles, or of another node.
     pub(crate) fn datasets(&self, node: Option<&str>) -> Result<Reference<Datasets>, Fault> {
         match node {
             None => self.host.reference(DATASETS),
@@ -48,7 +48,7 @@ impl Surroundings {
         }
     }
 
-    /// The description of a service.
+    /// Returns the description of a service.
     pub(crate) async fn lookup(&self, node: Option<&str>, path: &str) -> Result<Info, Fault> {
         let format = Format::MessagePack;
         let message = Message {

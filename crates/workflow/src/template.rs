@@ -76,7 +76,7 @@ impl Template {
         Ok(Self(parts))
     }
 
-    /// The references in it.
+    /// Returns the references in it.
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
         self.0.iter().filter_map(|part| match part {
             Part::Reference(reference) => Some(reference),
@@ -84,7 +84,7 @@ impl Template {
         })
     }
 
-    /// The reference that it is, if it is nothing else.
+    /// Returns the reference that it is, if it is nothing else.
     pub(crate) fn whole(&self) -> Option<&Reference> {
         match &self.0[..] {
             [Part::Reference(reference)] => Some(reference),
