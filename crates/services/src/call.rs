@@ -58,7 +58,7 @@ impl Call {
         self.shared.incarnation
     }
 
-    /// Returns the caller, if an edge has verified it; `None` for requests of this process.
+    /// Returns the caller, if a network edge has verified it; `None` for requests of this process.
     pub fn caller(&self) -> Option<&str> {
         self.envelope.as_ref()?.caller.as_deref()
     }
@@ -68,13 +68,14 @@ impl Call {
         self.envelope.as_ref()?.key.as_deref()
     }
 
-    /// Until when the answer is of use, on the clock of the host. When it has passed, the handler's future is dropped.
+    /// Returns the time after which the answer is of no use, on the clock of the host. After that time the handler's
+    /// future is dropped.
     pub fn deadline(&self) -> Option<Duration> {
         Context::current()?.deadline()
     }
 
-    /// Returns the part of that time that is left; nothing if there is no limit. The handler's requests to other
-    /// services, here or on other nodes, have at most as much, without any action of yours.
+    /// Returns the time left until the deadline; `None` if there is no limit. Requests of the handler to other
+    /// services, here or on other nodes, get at most this time, without any action of yours.
     ///
     /// # Example
     /// ```
@@ -115,7 +116,7 @@ impl Call {
         Some(deadline.saturating_sub(self.shared.host()?.clock().now()))
     }
 
-    /// Returns the span of a distributed trace that the request belongs to.
+    /// Returns the span of the distributed trace that the request belongs to.
     pub fn trace(&self) -> Option<TraceParent> {
         Context::current()?.traces().first().copied()
     }
@@ -125,12 +126,13 @@ impl Call {
     /// A handler that waits for an answer of its own service may be refused: [`Code::WouldDeadlock`].
     ///
     /// # Errors
-    /// Returns [`Code::ContractMismatch`] if `D` is not its document; [`Code::UnknownService`] while it stops.
+    /// Returns [`Code::ContractMismatch`] if `D` is not the service's document, and [`Code::UnknownService`] while the
+    /// service stops.
     pub fn own<D: Contract>(&self) -> Result<Reference<D>, Fault> {
         self.host()?.reference(&self.shared.path)
     }
 
-    /// Returns the host that it runs on, to find others.
+    /// Returns the host that the service runs on, to find other services.
     ///
     /// # Errors
     /// Returns [`Code::ServiceStopping`] when the host has ended.

@@ -1,4 +1,4 @@
-//! A running service as edges see it: requests as bytes in, answers as bytes out, for any types.
+//! A running service as network edges see it: requests and answers as bytes, for any types.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ use crate::reference::{Cancels, State, end, stale};
 use crate::subscription::{End, Event, Subscribe, Subscription};
 use crate::written::Written;
 
-/// A service of this process behind the encoded form.
+/// A service of this process, called through bytes.
 ///
 /// # Example
 /// ```
@@ -60,7 +60,7 @@ impl Endpoint {
         Info::of(&self.at)
     }
 
-    /// Returns the numbers that the service shows, beside its counts.
+    /// Returns the numbers that the service publishes, apart from its counts.
     ///
     /// # Example
     /// See [`Measures`](crate::Measures).
@@ -83,7 +83,7 @@ impl Endpoint {
         self.at.shared().incarnation
     }
 
-    /// Whether the client speaks the contract, and means this life of the service.
+    /// Checks that the client uses the service's contract, and that it means this incarnation of the service.
     fn check(&self, options: &Options) -> Result<(), Fault> {
         let shared = self.at.shared();
         if let Some((name, version)) = &options.contract
@@ -158,7 +158,7 @@ impl Link for Endpoint {
         };
         let context = self.context(name, &message.options);
         let begun = context.run(|| self.begin(&message));
-        // The end of a service is not given up half-way.
+        // The end of a service is not given up half-way, even if the client gives up the request.
         let is_drop = message.action == Action::Drop;
         Box::pin(async move {
             let begun = begun?;
@@ -188,10 +188,10 @@ impl Link for Endpoint {
     }
 }
 
-/// A subscription on its way.
+/// A subscription that is being made.
 type Subscribed = Pending<'static, Result<Box<dyn Events>, Fault>>;
 
-/// Requests for the state as a whole, without its type.
+/// Requests for the whole state, without knowing its type.
 pub(crate) trait Encoded: Send + Sync {
     /// Returns the state, if it is available without a message.
     fn glance(&self, at: &Arc<Local>, accept: Format) -> Option<Result<Answered, Fault>>;
@@ -200,7 +200,7 @@ pub(crate) trait Encoded: Send + Sync {
 
     fn subscribe(&self, at: &Arc<Local>, subscriber: Arc<Subscriber>, accept: Format) -> Result<Subscribed, Fault>;
 
-    /// Closes it, and refuses the requests that wait.
+    /// Closes the port, and refuses the requests that wait.
     fn close(&self);
 }
 
