@@ -25,7 +25,7 @@ use variants::{Mode, Set};
 /// `lehr_runtime::port_set`.
 ///
 /// # Errors
-/// Fails at compile time if the type is not an enum with variants, if two variants would give the same name, or on an
+/// Fails at compile time if the type is not an enum with variants, if two variants would have the same name, or on an
 /// unknown option.
 #[proc_macro_derive(PortSet, attributes(port_set))]
 pub fn port_set(input: TokenStream) -> TokenStream {
@@ -45,8 +45,8 @@ pub fn port_set(input: TokenStream) -> TokenStream {
 /// For examples, see `lehr_services::Operation`.
 ///
 /// # Errors
-/// Fails at compile time if the type is not a struct, if an option is missing, unknown or given twice, or if clients
-/// could not call the operation by this name.
+/// Fails at compile time if the type is not a struct, or if an option is missing, unknown or given twice. It also fails
+/// if clients could not call the operation by this name.
 #[proc_macro_derive(Operation, attributes(operation))]
 pub fn operation(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

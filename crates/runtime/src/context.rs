@@ -196,8 +196,8 @@ impl Context {
         self.lineage().any(|context| context.id() == id || context.links().iter().any(|link| link.descends_from(id)))
     }
 
-    /// Returns the time by which the work should be done, on the clock with which the deadline was set: the context's
-    /// own deadline, or an outer one if it is earlier.
+    /// Returns the time by which the work should be done, on the clock with which the deadline was set. It is the
+    /// earlier one of the context's own deadline and the outer ones.
     ///
     /// # Example
     /// ```

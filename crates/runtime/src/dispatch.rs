@@ -1,9 +1,9 @@
 //! The dispatcher: a fixed set of worker threads that poll tasks.
 //!
 //! Work waits in a first-in-first-out queue for each worker and in one queue for posts from outside; a worker without
-//! work steals. A woken task is queued at the worker that wakes it, so two tasks that wake each other stay on one core
-//! until another core is idle. Idle workers search for a while before they sleep ([`Idle`]), because waking a sleeping
-//! core costs tens of microseconds, and finding a message a tenth of a microsecond.
+//! work steals. A woken task is queued at the worker that wakes it. So two tasks that wake each other stay on one core
+//! until another core is idle. Idle workers search for a while before they sleep ([`Idle`]). The reason is that waking
+//! a sleeping core costs tens of microseconds, and finding a message a tenth of a microsecond.
 //!
 //! Not here: timers, the context that follows messages, and queues with names, admission policies and priorities. Those
 //! queues are in `queue.rs`; while they have work, a worker looks there before its own queue. Read next:
@@ -65,8 +65,8 @@ pub(crate) const ABORTING: usize = 2;
 /// The time for which an idle worker looks for work before it sleeps.
 ///
 /// A searching worker takes over work within a fraction of a microsecond, but keeps a core busy. A sleeping worker
-/// takes tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here,
-/// because a worker that has work makes better use of the core.
+/// takes tens of microseconds to wake. If there are more workers than cores, no worker spins, whatever is set here: a
+/// worker that has work makes better use of the core.
 ///
 /// # Example
 /// ```
@@ -269,8 +269,8 @@ impl Builder {
     /// Keeps workers apart that wait for each other in loops. The cores that the calling thread may run on are divided
     /// into `parts` equal shares, and worker `i` moves only within share `first + i`. Otherwise a system may run two of
     /// them on one core for a whole time slice, while another core is idle. Each worker then waits for the other, which
-    /// cannot run meanwhile. With several processes on a machine, `parts` is the number of all their workers, and
-    /// `first` the number of workers in the processes before this one.
+    /// cannot run meanwhile. With several processes on a machine, `parts` is the number of all their workers. `first`
+    /// is the number of workers in the processes before this one.
     ///
     /// Nothing is bound if there are fewer cores than parts, if there is only one part, and on systems other than
     /// Linux. Threads that a worker starts run in its share. Replaces [`cores`](Self::cores). Default: all workers may

@@ -44,7 +44,7 @@ const FIRST_SLEEP: Duration = Duration::from_micros(50);
 /// Your thread calls `a`. Meanwhile an idle worker may call `b`; if none took it, your thread calls `b` itself when `a`
 /// has ended. Both may borrow from your stack. While it waits for a `b` that another worker has begun, your thread runs
 /// the forks of that worker. It sleeps only if there are none. In a task, the worker is blocked until both closures
-/// have ended, so a long join delays the worker's other tasks as any long poll does.
+/// have ended. So a long join delays the worker's other tasks, as any long poll does.
 ///
 /// On a thread that is not a worker, and on a dispatcher with one worker, it is `(a(), b())`: use [`Handle::install`]
 /// to begin.

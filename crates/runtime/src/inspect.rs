@@ -279,8 +279,8 @@ pub struct Inspection {
     pub dispatchers: Vec<DispatcherView>,
     /// The ports that still exist, in the order in which they were added.
     pub ports: Vec<PortView>,
-    /// Waits that do not belong to a task of these dispatchers: those of a thread, a one-time receiver, an interleave,
-    /// or a waiter that was just woken.
+    /// Waits that do not belong to a task of these dispatchers. They belong to a thread, a one-time receiver, an
+    /// interleave, or a waiter that was just woken.
     pub other_waits: Vec<WaitView>,
 }
 
@@ -343,8 +343,8 @@ pub struct TaskView {
 pub struct WaitView {
     /// The reason of the wait.
     pub reason: String,
-    /// The time of the first look that saw the wait, by the inspector's clock, if it is a wait at a port and the
-    /// inspector [remembers](Inspector::remembering). The wait may have begun earlier.
+    /// The time of the first look that saw the wait, by the inspector's clock; the wait may have begun earlier. Only
+    /// for waits at ports, and only if the inspector [remembers](Inspector::remembering).
     pub since: Option<Duration>,
     /// The time at which the wait ends by itself, if it does.
     pub until: Option<Duration>,

@@ -95,8 +95,9 @@ impl<S: Clone + Send + Sync + 'static> Handlers<S> {
 
     /// Adds handlers that read the state. They run together, but not with exclusive ones.
     ///
-    /// They see the changes of every exclusive handler before them. A request from such a handler to a concurrent
-    /// branch of its own interleave starts at once, even if others wait, because the handler shares the state already.
+    /// They see the changes of every exclusive handler before them. If such a handler makes a request to a concurrent
+    /// branch of its own interleave, the request starts at once, even if others wait. This is safe because the handler
+    /// shares the state already.
     ///
     /// # Example
     /// See [`Interleave`].
@@ -295,8 +296,8 @@ impl Settings {
 
     /// Makes the end refuse all items in the ports that it closes. Every request among them fails as
     /// [`Refusal::Stopping`](crate::Refusal), so no sender waits for an answer that will never come. Use it for
-    /// services, whose items are all requests: other items are dropped too, or given to the [discard
-    /// sink](crate::PortBuilder::on_discard) of their port if it has one. Items that are being handed to another
+    /// services, whose items are all requests. Items that are not requests are dropped too. If their port has a
+    /// [discard sink](crate::PortBuilder::on_discard), the sink gets them. Items that are being handed to another
     /// receiver of the port are left to that receiver.
     ///
     /// The refusal comes before the teardown handler begins (for the ports of independent branches, after it has

@@ -1,6 +1,6 @@
 //! Messages become handler calls, on one machine.
 //!
-//! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures: [`Port::receive`] waits for one
+//! A [`Port`] is a typed queue that any thread may post to. Waits at ports are futures. [`Port::receive`] waits for one
 //! item, [`Port::take`] for several, [`join()`] for items of several ports at once, [`choice!`] for the first of
 //! several. A [`Task`] is a future on a [`Dispatcher`], whose worker threads poll it when its item has arrived. An
 //! [`Interleave`] runs handlers for one state and decides which may run at the same time. A [`Context`] follows all of
@@ -58,8 +58,8 @@
 //! assert_eq!(bell.waiting(), 0); // a branch that lost has left its port
 //! ```
 //!
-//! Related waits are [`gather`] (successes and failures that add up to a total), [`exchange()`] (one item of each
-//! source) and [`Join::on`] (a handler for a join).
+//! Related waits are [`gather`] (successes and failures up to a total), [`exchange()`] (one item of each source) and
+//! [`Join::on`] (a handler for a join).
 //!
 //! # Questions
 //!

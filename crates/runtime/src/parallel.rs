@@ -301,8 +301,8 @@ impl Region {
     }
 }
 
-/// What happens to the other blocks of a parallel loop when one panics. In either case the loop panics with the first
-/// payload once no block runs any more.
+/// The effect of a panicking block on the other blocks of a parallel loop. In either case the loop panics with the
+/// first payload once no block runs any more.
 ///
 /// # Example
 /// ```

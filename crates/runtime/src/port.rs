@@ -381,9 +381,9 @@ impl<T> Port<T> {
     /// accepted, and receives wait for them.
     ///
     /// Nothing else closes a port: its handles are all alike, so there is no last poster whose end could close it. So
-    /// the task that feeds a loop of receives must close the port on every way out, or the owner of both tasks must
-    /// close it when one has failed. Closing does not answer the requests in the port: [`drain`](Self::drain) does, by
-    /// dropping them.
+    /// the task that feeds a loop of receives must close the port on every way out. Alternatively, the owner of both
+    /// tasks closes it when one has failed. Closing does not answer the requests in the port: [`drain`](Self::drain)
+    /// does, by dropping them.
     ///
     /// # Example
     /// ```

@@ -357,8 +357,8 @@ impl<V: Looks> Concurrent<Loose<V>> for Dynamic {
     }
 }
 
-/// Installs an operation like an `Independent` one, with the program stored beside it: there is no service that holds
-/// the program when a handler sees no state.
+/// Installs an operation like an `Independent` one. The program is stored beside it, because a handler that sees no
+/// state has no service to ask for the program.
 fn install_independent<V: Looks>(
     name: &'static str,
     shared: &Arc<Shared>,

@@ -211,7 +211,7 @@ impl Fault {
         self
     }
 
-    /// Records the chain of requests in which the fault happened, unless it is recorded already: the trace of the
+    /// Records the chain of requests in which the fault happened, unless it is recorded already. It is the trace of the
     /// current context, or else the context's number.
     pub(crate) fn here(mut self) -> Self {
         if self.0.causality.is_none() {

@@ -1,8 +1,8 @@
 //! Turns handlers into branches of an interleave, with the steps around a handler that are the same for all of them.
 //!
-//! Before a handler runs, its request is checked: for the version that the client expects, and for a key under which it
-//! may have been carried out already. After the handler the version rises, the subscribers receive the change, and the
-//! client gets the answer. A panic becomes an answer too.
+//! Before a handler runs, its request is checked. The client may expect another version, or the request may have been
+//! carried out already under the same key. After the handler the version rises, the subscribers receive the change, and
+//! the client gets the answer. A panic becomes an answer too.
 
 use std::any::Any;
 use std::fmt;

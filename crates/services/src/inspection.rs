@@ -51,9 +51,9 @@ pub struct Running {
     pub caller: Option<String>,
     /// The time since it first waited, on the host's clock.
     pub age: Duration,
-    /// What the handler waits for; several entries if it takes the first of several. Empty if it waits for something
-    /// other than an answer of a service, a timer, or a port that the host [watches](Host::watch_port), or if it has
-    /// just been woken.
+    /// The waits of the handler; there are several if it takes the first of several. Empty if it has just been woken,
+    /// or if the host cannot see the wait. The host sees waits for answers of services, for timers, and at ports that
+    /// it [watches](Host::watch_port).
     pub waits_for: Vec<String>,
 }
 

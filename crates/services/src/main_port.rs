@@ -1,7 +1,7 @@
 //! The main port of a running service: a bounded port for each operation, and ports for the fixed verbs.
 //!
-//! With a port for each operation, messages keep their types: they need no conversion to an enum, and nothing but the
-//! reply is on the heap. The interleave stamps arrivals, and so keeps the order of arrival across all ports.
+//! With a port for each operation, messages keep their types. They need no conversion to an enum, and only the reply is
+//! on the heap. The interleave stamps arrivals, and so keeps the order of arrival across all ports.
 
 use std::any::TypeId;
 use std::fmt;

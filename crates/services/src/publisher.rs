@@ -145,8 +145,8 @@ impl Change {
     /// Returns the operation as bytes, for network edges. It is encoded once for all receivers.
     ///
     /// # Errors
-    /// Fails if the operation cannot be expressed in the format, or if bytes of another process that came in the other
-    /// format are not a document.
+    /// Fails if the operation cannot be expressed in the format. It also fails if the bytes came from another process
+    /// in the other format and are not a document.
     ///
     /// # Example
     /// See [`from_bytes`](Self::from_bytes).

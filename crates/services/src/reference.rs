@@ -1,8 +1,8 @@
 //! A reference to a service: its methods are the same whether the service is in this process or behind a network edge.
 //!
 //! In this process an operation is moved into the main port: nothing is copied or encoded, and only the reply is on the
-//! heap. Behind a [`Link`] the operation travels as bytes. The guarantees are the same: one answer for each request, in
-//! the order of the calls, and a fault that gives the reason if there is no result.
+//! heap. Behind a [`Link`] the operation travels as bytes. The guarantees are the same: each request gets one answer,
+//! in the order of the calls. If there is no result, the answer is a fault that gives the reason.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -316,7 +316,7 @@ impl<D: Contract> Reference<D> {
     /// Sends an operation without waiting for its answer; returns when the service has accepted it.
     ///
     /// The outcome shows only in the counts, and subscribers get the change. Over a link this waits for the answer,
-    /// because only an answer shows that the request has arrived; a fault of the service then becomes the fault of this
+    /// because only an answer shows that the request has arrived. A fault of the service then becomes the fault of this
     /// call. The operation is sent when the future is first polled.
     ///
     /// Cost, in this process: a post, without an allocation.

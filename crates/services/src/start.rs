@@ -396,7 +396,8 @@ async fn begin<S: Service>(
     Ok((unfinished, interleave))
 }
 
-/// Ends an incarnation when dropped, however that happens. Those who wait for its end, or ask later, are told.
+/// Ends an incarnation when dropped, however that happens. Tasks that wait for its end, or ask later, learn that it has
+/// ended.
 struct Gone(Arc<Local>);
 
 impl Drop for Gone {

@@ -51,8 +51,8 @@ impl Spill {
     /// system supports it, so that a full disk is reported before the work begins.
     ///
     /// # Errors
-    /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is no space
-    /// for this many numbers.
+    /// Returns [`Error`] if no file can be made in the folder, if the file would keep its name, or if there is not
+    /// enough space.
     pub fn writer<T: Pod>(&self, expected: usize) -> Result<Writer<T>, Error> {
         let file = tempfile::tempfile_in(&self.folder).map_err(|cause| self.failed(cause))?;
         check_nameless(&file).map_err(|cause| self.failed(cause))?;

@@ -1,5 +1,5 @@
-//! Atomic numbers and flags. They are types of their own and not re-exports: to the lints, which ban the types of `std`
-//! outside this crate, a re-export is still the type of `std`.
+//! Atomic numbers and flags. They are types of their own and not re-exports. The lints ban the types of `std` outside
+//! this crate, and treat a re-export as the type of `std`.
 
 use std::sync::atomic::AtomicU64;
 

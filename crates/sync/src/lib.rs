@@ -2,8 +2,8 @@
 //!
 //! Ordinary builds use `std`. Under `--cfg loom` and `--cfg shuttle` the same names are those of the model checkers, so
 //! that the protocols of `lehr-runtime` and `lehr-ranks` run unchanged inside them. Some things are always those of
-//! `std`: [`Arc`], because no protocol depends on its counts, and everything that belongs to the process and outlives
-//! any one model ([`process`], [`Count`]).
+//! `std`. [`Arc`] is, because no protocol depends on its counts. So is everything that belongs to the process and
+//! outlives any one model ([`process`], [`Count`]).
 //!
 //! | you need | use |
 //! | --- | --- |

@@ -246,8 +246,8 @@ impl Workflow {
     /// Reads a workflow. Messages use the name `file` for it.
     ///
     /// # Errors
-    /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types,
-    /// references to steps and parameters that do not exist, circular needs.
+    /// Reports every fault that can be found without the services: invalid TOML, unknown fields, wrong types, missing
+    /// steps and parameters, circular needs.
     ///
     /// # Example
     /// See [`Workflow`].

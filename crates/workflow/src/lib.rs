@@ -1,4 +1,4 @@
-//! Applications composed of services: a workflow is a file with steps and links, and each step calls an operation of a
+//! Applications composed of services. A workflow is a file with steps and links; each step calls an operation of a
 //! service, here or on another node.
 //!
 //! | you need | use |
@@ -8,7 +8,7 @@
 //! | the progress of a run, as a document | [`Run`] |
 //! | the decision about the next step, apart from all waiting | [`machine`] |
 //!
-//! A run goes through these files: `definition.rs` (read) → `plan.rs` (compare with the services) → `machine.rs`
+//! The files in the order of a run: `definition.rs` (read) → `plan.rs` (compare with the services) → `machine.rs`
 //! (decide the next step) → `runner.rs` (do it) → `attempt.rs` (one request) → `run.rs` (the document). Values between
 //! steps are references (`template.rs`). For the reasons, see `docs/design/workflow.md`.
 #![forbid(unsafe_code)]

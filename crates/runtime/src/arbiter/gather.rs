@@ -51,8 +51,8 @@ pub trait Results: sealed::Results + Unpin {
     fn leave(&self, tickets: &mut Tickets);
 }
 
-/// The registrations of a gather: with one port, those for the total, the first failure and the last requested success;
-/// with two ports, one for each.
+/// The registrations of a gather. With two ports there is one for each. With one port there are those for the total,
+/// the first failure and the last requested success.
 pub type Tickets = [Option<Ticket>; 3];
 
 /// The output of a gather: successes and failures.

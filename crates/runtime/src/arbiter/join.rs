@@ -130,8 +130,8 @@ pub fn join_all<B: Branch>(branches: impl IntoIterator<Item = B>) -> Join<Vec<B>
 }
 
 impl<B: Branches> Join<B> {
-    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, it is the first,
-    /// with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
+    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```

@@ -28,8 +28,8 @@ impl<'a, T> Take<'a, T> {
         Self { branch: (port, count), ticket: None }
     }
 
-    /// Also returns the [`Context`](crate::Context) of the items. If the items have several contexts, it is the first,
-    /// with the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
+    /// Also returns the [`Context`](crate::Context) of the items. If there are several contexts, it is the first, with
+    /// the others [linked](crate::Context::links), so that an error in it reaches the sink of each, once.
     ///
     /// # Example
     /// ```

@@ -1,7 +1,7 @@
 //! The context that a thread runs in: entered around polls, captured by posts and spawns.
 //!
-//! When items are taken from a port under its lock, [`leave`] puts their contexts into a thread-local list, because
-//! dropping a context there could run the user's code (the last clone of a sink). [`collect`] picks up the requested
+//! When items are taken from a port under its lock, [`leave`] puts their contexts into a thread-local list. Dropping a
+//! context under the lock could run user code (with the last clone of a sink). [`collect`] picks up the requested
 //! contexts; [`settle`] drops all others after the lock.
 
 use std::cell::RefCell;

@@ -40,7 +40,7 @@ impl Context {
     /// once.
     ///
     /// # Errors
-    /// Returns the future's own error as a [`ContextError`] with the position of this call in its trail; a failure from
+    /// Returns the future's own error as a [`ContextError`] with the position of this call in its trail. A failure from
     /// a deeper call gets one more step. If the context ended, returns [`Cause::DeadlineExceeded`](super::Cause) or
     /// [`Cause::Cancelled`](super::Cause), once.
     ///

@@ -8,8 +8,8 @@ use lehr_sync::{Arc, Moment, Ordering, fence, thread};
 use super::{ABORTING, DRAINING, Dispatcher, Job, Shared};
 use crate::queue::{Core, QueueCounters};
 
-/// The time that a poll in progress has to end when the limit of a drain passes, and that a wake in progress has to
-/// arrive. Both take microseconds; the limit is for a machine that has given its cores to other work.
+/// The time that a poll or a wake in progress has to end when the limit of a drain passes. Both take microseconds; this
+/// time is for a machine that has given its cores to other work.
 const GRACE: Duration = Duration::from_millis(100);
 
 /// The interval at which a drain checks whether the closures are done.

@@ -46,8 +46,8 @@ pub struct Sleep {
     word: CachePadded<AtomicUsize>,
     /// The sleepers, the latest last. The latest is woken first, because its caches are the warmest.
     list: SpinLock<Vec<Sleeper>>,
-    /// For each worker, a flag that is set once by the thread that took the worker off `list`, and cleared by the
-    /// worker when it gets up.
+    /// For each worker, a flag. The thread that takes the worker off `list` sets it once, and the worker clears it when
+    /// it gets up.
     woken: Box<[CachePadded<AtomicBool>]>,
     /// The number of workers that are at work or asleep. A spare counts while it replaces a worker.
     everybody: usize,
@@ -70,7 +70,7 @@ impl Sleeper {
     }
 }
 
-/// What a sleeper on watch finds when it gets up.
+/// The finding of a sleeper on watch when it gets up.
 enum Relief {
     /// Another thread took it off the list, and rings.
     Called,
@@ -145,8 +145,8 @@ impl Sleep {
     }
 
     /// Announces that a worker has queued work for itself, now `queued` jobs, in a job that began when the watch had
-    /// looked `since` times. The worker will reach that work itself. A sleeper is woken only if there is no watch to
-    /// notice a long job, if the job is already long, or if many jobs wait.
+    /// looked `since` times. The worker will reach that work itself. A sleeper is woken only if no sleeper is on watch
+    /// to notice a long job, if the job is already long, or if many jobs wait.
     #[inline]
     pub fn notify_near(&self, since: usize, queued: impl FnOnce() -> usize) {
         if self.watch.is_none() {

@@ -2,9 +2,9 @@
 //!
 //! Two tasks that exchange messages wake each other on one worker in a tenth of a microsecond. If a thief takes one of
 //! them to another core, each of their messages crosses between cores, which is three to five times slower. It also
-//! takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*: if its
-//! owner has been inside one job for [`STUCK`], or would need longer than [`WORTH`] to finish its queue at its present
-//! pace.
+//! takes the task from a worker that would have run it at once. So queued work is stolen only if it *waits*. It does so
+//! if its owner has been inside one job for [`STUCK`]. It also does so if the owner would need longer than [`WORTH`] to
+//! finish its queue at its present pace.
 //!
 //! Looking costs the owner too: each look takes the cache lines of its queue away from it. A worker that makes progress
 //! is examined less and less often.
@@ -35,7 +35,7 @@ const FORKS_EVERY: Duration = Duration::from_micros(1);
 /// If a fork keeps its thief busy for this long, it was worth taking: a few times the cost of the steal.
 const FORK_WORTH: Duration = Duration::from_micros(2);
 
-/// What a searching worker knows about the other workers.
+/// The observations of a searching worker about the other workers.
 pub(crate) struct Thief {
     own: usize,
     /// The time of the last look for forks, and the pause after it.
@@ -48,7 +48,7 @@ pub(crate) struct Thief {
     seen: Box<[Seen]>,
 }
 
-/// What the last look at a worker found.
+/// The findings of the last look at a worker.
 #[derive(Clone, Copy)]
 struct Seen {
     turns: usize,

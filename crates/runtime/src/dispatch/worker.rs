@@ -178,7 +178,7 @@ struct Run<'a> {
     local: &'a Worker<Job>,
     /// The number of jobs since the common queue was last checked first.
     jobs: u32,
-    /// What the worker knows about the other workers' queues.
+    /// The worker's observations about the other workers' queues.
     thief: Thief,
 }
 

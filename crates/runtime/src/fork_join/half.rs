@@ -73,8 +73,8 @@ impl<F: FnOnce() -> R + Send, R: Send> Half<F, R> {
     /// Returns the half's entry in a queue.
     ///
     /// # Safety
-    /// The caller must call it once, and must not move or drop the half before the fork has come back or the latch has
-    /// been set.
+    /// The caller must call it once. The half must not be moved or dropped before the fork has come back or the latch
+    /// has been set.
     #[inline]
     pub(crate) unsafe fn fork(&self) -> Fork {
         Fork(std::ptr::from_ref(self).cast())

@@ -3,7 +3,7 @@
 //! Spawned closures are in a list that belongs to the scope. A worker that comes to help registers in the scope and
 //! runs closures of the list until it is empty. The owner does the same when its body has ended. Helpers are called
 //! through the common queue, so that they come only when they have nothing else on their stack. This is necessary
-//! because a spawn may outlive the fork in which it was made, and a worker that waits for that fork must not run it
+//! because a spawn may outlive the fork in which it was made. A worker that waits for that fork must not run the spawn
 //! (see `docs/design/fork-join.md`).
 
 use std::any::Any;

@@ -40,7 +40,7 @@ pub struct Inner<S> {
     pub(super) members: Vec<Option<Seat>>,
     /// The number of independent branches. If there are any, the old state stays visible while a new one is made.
     pub(super) independents: usize,
-    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)), so that it must be visible
+    /// Whether the state is read from outside ([`latest`](super::InterleaveHandle::latest)). If so, it must be visible
     /// even between the drop of a guard and the end of its handler.
     pub(super) is_followed: bool,
     /// Set while the teardown handler runs: the waker to call if it is cancelled.

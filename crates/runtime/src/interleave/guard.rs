@@ -1,8 +1,8 @@
 //! The guards that give a handler the state: [`Exclusive`] to change it, [`Snapshot`] to read it.
 //!
 //! Both are values and not borrows. So a handler is any function of its guard and its message that returns a future,
-//! and the future may be sent to any worker. The type of a handler's first argument determines its group, and the
-//! compiler enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
+//! and the future may be sent to any worker. The type of a handler's first argument determines its group. The compiler
+//! enforces the rules: a snapshot cannot be changed, and there is only one exclusive guard at a time.
 
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -60,9 +60,9 @@ impl<T> PortBuilder<T> {
         self
     }
 
-    /// Lets several persistent receivers take turns: an item goes to the receiver that has waited longest since its
-    /// last item, not to the one registered first. (Single receives take turns by themselves, because each registers
-    /// again.)
+    /// Lets several persistent receivers take turns. An item goes to the receiver that has waited longest since its
+    /// last item, not to the receiver that was registered first. (Single receives take turns by themselves, because
+    /// each registers again.)
     ///
     /// # Example
     /// ```

@@ -69,8 +69,8 @@ struct Stage<H> {
 }
 
 impl<T: Send + 'static> Port<T> {
-    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`, with the oldest item
-    /// in the port, or else with the next item that no earlier receiver wants. Registration is complete when this
+    /// Registers a handler for one item. The handler is called once on a worker of `dispatcher`. It gets the oldest
+    /// item in the port, or else the next item that no earlier receiver wants. Registration is complete when this
     /// returns.
     ///
     /// The handler must not block or wait; for work that waits, use [`receive`](Self::receive) in a task. Until the

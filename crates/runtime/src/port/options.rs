@@ -3,7 +3,7 @@
 //! All options are in one box that a plain port does not allocate. So in a port without options, a message costs one
 //! pointer check. A place in the port is taken by an item or by a *permit*; the two together never exceed the capacity.
 //! Waiters for a place are in order, and a place that becomes free is *granted*. From that moment the place belongs to
-//! the waiter, as a permit, so that no poster can overtake the waiter between its wake-up and its post.
+//! the waiter, as a permit. So no poster can overtake the waiter between its wake-up and its post.
 //!
 //! Invariant whenever the port's lock is free: a waiter has no grant only if no place is free.
 

@@ -181,7 +181,7 @@ impl<T> State<T> {
         self.offer(free, sequence, None, wake);
     }
 
-    /// Handles the loss of an item that was offered to `ticket` and that another receiver has fetched: the waiter gets
+    /// Handles the loss of an item that was offered to `ticket`, after another receiver has fetched it. The waiter gets
     /// the next item that it accepts, or keeps waiting.
     pub(super) fn disappoint(&mut self, ticket: Ticket, sequence: u64, wake: &mut Wake) {
         if matches!(self.waiters.want(ticket), Want::PersistentWaiter(_)) {

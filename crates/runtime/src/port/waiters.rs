@@ -7,7 +7,7 @@
 //! to fetch it. If none of them accepts an item, the item is announced to the other kinds. These are not offered items,
 //! but are woken to look for themselves. A *take* needs only this port, so its look will succeed. As many takes are
 //! woken as there are enough items for; the others keep sleeping. A *watcher* (a join, a gather, an exchange) may lack
-//! items at another port, so each watcher is woken whose need here has just been met.
+//! items at another port. So each watcher is woken whose need here has just been met.
 //!
 //! A waiter that takes without having been woken passes over woken waiters that have not looked yet. The port counts
 //! this, and after [`PASSES`] times lets the woken waiters go first ([`Waiters::must_yield`]).

@@ -115,7 +115,7 @@ pub(in crate::interleave) enum Next {
     End,
 }
 
-/// What is left of a branch whose last turn was dropped.
+/// The remaining work of a branch whose last turn was dropped.
 #[derive(Default)]
 pub(in crate::interleave) struct Abandoned {
     /// Items that the branch had taken, to be given back.
@@ -209,10 +209,10 @@ impl Admission {
         }
     }
 
-    /// Handles the drop of a turn that was made for a start, because its queue is closed or accepts nothing from the
-    /// thread that made it. Returns the items that no turn will handle now. If other turns live, they take over and
-    /// nothing is returned. Otherwise returns all items that the branch has taken; the branch takes no more until
-    /// [`accept_again`](Self::accept_again) is called.
+    /// Handles the drop of a turn that was made for a start. It is dropped if its queue is closed or accepts nothing
+    /// from the thread that made it. Returns the items that no turn will handle now. If other turns live, they take
+    /// over and nothing is returned. Otherwise returns all items that the branch has taken; the branch takes no more
+    /// until [`accept_again`](Self::accept_again) is called.
     pub(in crate::interleave) fn abandon_turn(
         &mut self,
         (index, identity): (usize, u64),
