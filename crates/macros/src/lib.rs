@@ -25,8 +25,8 @@ use variants::{Mode, Set};
 /// `lehr_runtime::port_set`.
 ///
 /// # Errors
-/// Fails at compile time if the type is not an enum with variants, if two variants would have the same name, or on an
-/// unknown option.
+/// Fails at compile time if the type is not an enum with variants, if two variants give the same name, or on an unknown
+/// option.
 #[proc_macro_derive(PortSet, attributes(port_set))]
 pub fn port_set(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

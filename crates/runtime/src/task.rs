@@ -145,8 +145,8 @@ pub async fn consume_budget() {
 ///
 /// A worker queues the tasks that it wakes for itself, because a task that wakes another is usually about to wait. The
 /// two tasks then communicate on one core, without a message crossing to another core. This is wrong for a task that
-/// continues without a wait, for example if it spins until the other task answers: the other task would wait behind it.
-/// In that case use this function. Outside a worker it is [`Waker::wake`].
+/// continues without a wait, for example to spin until the other task answers. The other task would wait behind it. In
+/// that case use this function. Outside a worker it is [`Waker::wake`].
 ///
 /// Cost: the common queue and a fence; a system call if all other workers sleep.
 ///

@@ -8,9 +8,9 @@
 //! | the progress of a run, as a document | [`Run`] |
 //! | the decision about the next step, apart from all waiting | [`machine`] |
 //!
-//! The files in the order of a run: `definition.rs` (read) → `plan.rs` (compare with the services) → `machine.rs`
-//! (decide the next step) → `runner.rs` (do it) → `attempt.rs` (one request) → `run.rs` (the document). Values between
-//! steps are references (`template.rs`). For the reasons, see `docs/design/workflow.md`.
+//! The files in the order of a run: `definition.rs` (read) → `plan.rs` (check) → `machine.rs` (next step) → `runner.rs`
+//! (do it) → `attempt.rs` (one request) → `run.rs` (document). Values between steps are references (`template.rs`). For
+//! the reasons, see `docs/design/workflow.md`.
 #![forbid(unsafe_code)]
 
 mod attempt;

@@ -8,8 +8,8 @@
 //! # Bounds
 //! A *job of a worker* is the work between two of its looks here. A worker that finds work in a share queue q comes to
 //! it after at most `(1 + STRICT_RUN) x (W - w)` of its own jobs. W is the sum of all weights and w the weight of q;
-//! without strict queues it is at most `W - w`. With S strict queues, a strict queue's next job waits for at most S - 1
-//! jobs of other strict queues and one job of another queue. So no queue starves another, whatever their ranks.
+//! without strict queues it is at most `W - w`. With S strict queues, the next job of one waits for at most S - 1 jobs
+//! of the others and one job of another queue. So no queue starves another, whatever their ranks.
 
 use crossbeam_utils::CachePadded;
 use lehr_sync::{Arc, AtomicUsize, Ordering, SpinLock};
