@@ -14,7 +14,7 @@ pub(crate) enum Mode {
     Split,
 }
 
-/// The enum, checked.
+/// The checked enum.
 pub(crate) struct Set<'a> {
     pub(crate) input: &'a DeriveInput,
     pub(crate) mode: Mode,

@@ -115,7 +115,7 @@ impl Drop for Elsewhere<'_> {
     fn drop(&mut self) {
         self.here.place.set(self.place);
         let _inner = self.caller.take().map(|before| self.here.caller.replace(before));
-        // After a panic, a state may have been left. Dropping it here gives it back.
+        // After a panic, a guard may have left its state here. Dropping it gives the state back.
         let _left = self.here.left.replace(self.left.take());
     }
 }

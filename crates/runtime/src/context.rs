@@ -93,7 +93,7 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
-    /// Begins a context below the one that you run in, or without a parent outside all contexts.
+    /// Begins a context below the one that you run in. If you run in none, the new context has no parent.
     ///
     /// # Example
     /// ```

@@ -67,7 +67,7 @@ struct Memory {
 /// A port's identity, a slot there, and a position in the order of registration.
 type Registration = (u64, u32, u64);
 
-/// A wait, as earlier looks saw it.
+/// A wait that an earlier look saw.
 #[derive(Clone, Copy)]
 struct Seen {
     since: Duration,

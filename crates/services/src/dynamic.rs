@@ -31,19 +31,19 @@ use crate::shared::Shared;
 use crate::start::{Form, Starting};
 use crate::verb::{self, Kind, Looks, Verb};
 
-/// The handlers that may run at the same time as a handler.
+/// The group of an operation, which determines the handlers that may run at the same time.
 ///
 /// # Example
 /// See [`Outline`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// No handler that sees the state, not even while this one waits. Verbs that change the state allow only this
-    /// group.
+    /// No other handler that sees the state may run, not even while this one waits. Verbs that change the state must be
+    /// in this group.
     Exclusive,
-    /// Other handlers that read the state.
+    /// Other handlers that read the state may run.
     Concurrent,
-    /// All other handlers, because this one does not see the state.
+    /// All other handlers may run, because this one does not see the state.
     Independent,
 }
 

@@ -19,13 +19,13 @@ use serde::{Deserialize, Serialize};
 pub enum Phase {
     /// The service looks for its partners and prepares itself. Requests wait.
     Starting,
-    /// It handles requests.
+    /// The service handles requests.
     Ready,
     /// Running requests are finished; new ones are refused.
     Stopping,
-    /// It has crashed and is about to start again.
+    /// The service has crashed and is about to start again.
     Restarting,
-    /// It could not be started, or crashed too often.
+    /// The service could not be started, or crashed too often.
     Failed,
 }
 
@@ -48,9 +48,9 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// A client dropped it.
+    /// A client sent the service a drop request.
     Dropped,
-    /// Its host shuts down.
+    /// The host shuts down.
     Shutdown,
     /// One of its exclusive handlers panicked, and its restart policy allows no further restart.
     Crashed {

@@ -64,8 +64,8 @@ impl MainPort {
         });
     }
 
-    /// Returns the port of an operation. It checks one entry after the other: there are few, and comparing their type
-    /// identities takes one or two words.
+    /// Returns the port of an operation. It checks one entry after the other: there are few, and a type identity is
+    /// only a word or two.
     fn of<O: Operation>(&self) -> Option<&Port<Request<O>>> {
         let entry = self.entries.iter().find(|entry| entry.operation == TypeId::of::<O>())?;
         entry.port.downcast_ref()

@@ -15,7 +15,7 @@ const QUEUE: usize = 1024;
 /// The default time for which the host looks for partners.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The path of a service, and how the service is run there.
+/// The path of a service, and the settings with which it runs.
 ///
 /// # Example
 /// ```

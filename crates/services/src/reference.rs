@@ -322,8 +322,8 @@ impl<D: Contract> Reference<D> {
     /// Cost, in this process: a post, without an allocation.
     ///
     /// # Errors
-    /// Returns the reason why the operation could not be sent; [`Code::QueuingLimitExceeded`] if the most allowed
-    /// requests wait already.
+    /// Returns the reason why the operation could not be sent; [`Code::QueuingLimitExceeded`] if too many requests are
+    /// waiting already.
     ///
     /// # Example
     /// See [`ask`](Self::ask).

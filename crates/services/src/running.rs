@@ -107,8 +107,8 @@ impl<F: Future> Future for Watched<'_, F> {
     }
 }
 
-/// Resets the flag that a handler is being polled, even if the handler panics. A handler that was polled within another
-/// one restores the other's flag.
+/// Resets the flag that a handler is being polled, even if the handler panics. If the handler was polled within another
+/// one, the flag is set back to the value for the outer handler.
 struct Polled(bool);
 
 impl Drop for Polled {

@@ -47,9 +47,9 @@ pub trait Service: Clone + Send + Sync + 'static {
     /// Declares the other services that this one needs; see [`Partners`]. Default: none.
     fn partners(_needs: &mut Partners) {}
 
-    /// Returns the JSON schema of its configuration in a [`Placement`](crate::Placement::configuration); `None` if it
-    /// takes none. A configuration that does not match the schema is found when the placement is planned. A
-    /// configuration that the service cannot read fails the start.
+    /// Returns the JSON schema of the service's configuration in a [`Placement`](crate::Placement::configuration);
+    /// `None` if it takes none. A configuration that does not match the schema is found when the placement is planned.
+    /// A configuration that the service cannot read fails the start.
     fn configuration() -> Option<Value> {
         None
     }

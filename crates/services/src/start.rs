@@ -24,7 +24,7 @@ use crate::reference::{Reference, State};
 use crate::service::Service;
 use crate::shared::{Shared, StopRequest};
 
-/// The view that a service has of its start, while it prepares itself; see [`Service::start`].
+/// The access of a service to its host, partners and configuration while it starts; see [`Service::start`].
 ///
 /// # Example
 /// See [`Partners`](crate::Partners).
@@ -98,7 +98,7 @@ impl Starting {
         self.beginning != Beginning::Volatile
     }
 
-    /// Returns the origin of its document at the start.
+    /// Returns the origin of the service's document at the start.
     pub fn beginning(&self) -> Beginning {
         self.beginning
     }

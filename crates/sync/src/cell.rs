@@ -40,7 +40,7 @@ impl<T> Cell<T> {
     /// Nobody may write while the reference lives.
     #[inline]
     pub unsafe fn shared(&self) -> &T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.read(|value| unsafe { &*value })
     }
 
@@ -51,7 +51,7 @@ impl<T> Cell<T> {
     #[inline]
     #[allow(clippy::mut_from_ref, reason = "the point of a cell")]
     pub unsafe fn exclusive(&self) -> &mut T {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller guarantees it.
         self.write(|value| unsafe { &mut *value })
     }
 }

@@ -97,7 +97,7 @@ pub fn spawn_detached(name: impl Into<String>, body: impl FnOnce() + Send + 'sta
     }
 }
 
-/// A thread that is joined when this is dropped.
+/// A thread that is joined when this value is dropped.
 #[derive(Debug)]
 pub struct Joined(Option<JoinHandle<()>>);
 

@@ -13,7 +13,7 @@ use crate::template::{Source, Template};
 /// Names that references use for something other than a step.
 const RESERVED: [&str; 3] = ["parameters", "item", "index"];
 
-/// The largest number of steps of a workflow.
+/// The most steps that a workflow may have.
 const STEPS_MAX: usize = 1000;
 
 /// A workflow, checked as far as it can be without its services.
@@ -153,7 +153,7 @@ pub(crate) struct Step {
     /// The path of the service.
     #[schemars(length(min = 1))]
     pub(crate) service: String,
-    /// The operation.
+    /// The operation of the service.
     #[schemars(length(min = 1))]
     pub(crate) operation: String,
     /// The node where the service runs, such as `http://127.0.0.1:8420`; parameters are allowed. Default: the node of
@@ -196,7 +196,7 @@ pub(crate) struct Step {
 pub(crate) struct Fetch {
     /// The name of the data set, on both nodes; references are allowed.
     pub(crate) dataset: String,
-    /// The node that has it; parameters are allowed. Default: the node of the run.
+    /// The node that has the data set; parameters are allowed. Default: the node of the run.
     #[serde(default)]
     pub(crate) from: Option<String>,
 }
@@ -476,7 +476,7 @@ fn links(tree: &Tree, definition: &Definition, findings: &mut Findings) -> BTree
 enum Sources {
     /// No other source.
     Parameters,
-    /// Steps.
+    /// Steps of the workflow.
     Steps,
     /// Steps, and the item of a step with `map`.
     StepsAndItem,

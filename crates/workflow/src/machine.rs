@@ -39,7 +39,7 @@ pub struct Item {
     pub item: usize,
 }
 
-/// The events.
+/// The events that the state machine takes.
 ///
 /// # Example
 /// See [`Machine`].
@@ -72,7 +72,7 @@ pub enum Event {
     Cancel,
 }
 
-/// The commands.
+/// The commands with which the state machine answers.
 ///
 /// # Example
 /// See [`Machine`].
@@ -112,7 +112,7 @@ pub enum Outcome {
     Done,
     /// A step has failed.
     Failed,
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
 }
 

@@ -34,11 +34,11 @@ pub struct PlannedStep {
     pub node: Option<String>,
     /// The path of the service.
     pub service: String,
-    /// The operation.
+    /// The operation of the service.
     pub operation: String,
-    /// The steps that it needs.
+    /// The steps that this step needs.
     pub needs: BTreeSet<String>,
-    /// Whether it is done for each item of a list.
+    /// Whether the step is done for each item of a list.
     pub is_mapped: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct PlannedStep {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
-    /// The steps, each after those that it needs.
+    /// The steps, each after the steps that it needs.
     pub steps: Vec<PlannedStep>,
     /// The values of the parameters.
     pub parameters: Value,

@@ -21,7 +21,7 @@ pub enum RunState {
     Running,
     /// All steps are done.
     Done,
-    /// A step has failed. It can be resumed.
+    /// A step has failed. The run can be resumed.
     Failed,
     /// A client cancelled the run. It can be resumed.
     Cancelled,
@@ -55,16 +55,16 @@ impl std::fmt::Display for RunState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum StepState {
-    /// It has not begun, or will begin again.
+    /// The step or item has not begun, or will begin again.
     #[default]
     Waiting,
-    /// It is being done.
+    /// The step or item is being done.
     Running,
     /// An attempt has failed, and another will follow.
     Retrying,
-    /// Its answer is there.
+    /// The answer is available.
     Done,
-    /// It has failed.
+    /// The step or item has failed.
     Failed,
 }
 
@@ -120,7 +120,7 @@ pub struct ItemRecord {
     /// The time at which the last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// The answer.
+    /// The answer to the last attempt.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// The reason why the last attempt failed.
@@ -140,7 +140,7 @@ pub struct ItemRecord {
 pub struct StepRecord {
     /// The state of the step.
     pub state: StepState,
-    /// Whether it is done for each item of a list.
+    /// Whether the step is done for each item of a list.
     #[serde(default)]
     pub is_mapped: bool,
     /// The items, once they are known.
@@ -167,7 +167,7 @@ impl StepRecord {
         if self.is_mapped { Some(Value::Array(outputs.collect())) } else { outputs.next() }
     }
 
-    /// Returns the total number of attempts of all its items.
+    /// Returns the total number of attempts of the step's items.
     pub fn attempts(&self) -> u32 {
         self.items.iter().flatten().map(|item| item.attempts).sum()
     }
@@ -181,11 +181,11 @@ impl StepRecord {
 pub struct Run {
     /// The workflow's name.
     pub workflow: String,
-    /// The name of its file in messages.
+    /// The name of the workflow's file in messages.
     pub file: String,
     /// The text of the workflow, as the client sent it.
     pub definition: String,
-    /// The values that were given for its parameters.
+    /// The values that the client gave for the parameters.
     pub parameters: BTreeMap<String, Value>,
     /// The state of the run.
     pub state: RunState,
@@ -203,7 +203,7 @@ pub struct Run {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wish: Option<RunState>,
     /// The number of times that the run was begun, resumed or begun again from a step. Runners of earlier parts may no
-    /// longer change it.
+    /// longer change the run.
     pub part: u64,
     /// A text that makes the keys of this run's requests different from those of all other runs, on any node.
     pub token: String,
@@ -228,7 +228,7 @@ pub enum Progress {
     Expanded {
         /// The step.
         step: String,
-        /// The items that it is mapped over; one `null` if it is not mapped.
+        /// The items that the step is mapped over; one `null` if it is not mapped.
         items: Vec<Value>,
     },
     /// An attempt begins.
@@ -287,7 +287,7 @@ pub enum Progress {
         state: RunState,
         /// The answer.
         output: Value,
-        /// The reason why it failed.
+        /// The reason why the run failed.
         fault: Option<Fault>,
     },
 }

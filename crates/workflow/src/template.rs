@@ -12,7 +12,7 @@ pub(crate) enum Source {
     Parameters,
     /// The answer of a step.
     Step(String),
-    /// The item that a mapped step works on.
+    /// The item on which a mapped step works.
     Item,
     /// The position of the item in the list, from 0.
     Index,

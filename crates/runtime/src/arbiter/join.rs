@@ -155,7 +155,7 @@ impl<B: Branches> Join<B> {
     /// is free stay in their ports. Dropping the receiver ends the registration. It ends by itself when a port is
     /// closed and cannot satisfy the join.
     ///
-    /// Cost: for each set of items that of a join; once, a task for each turn.
+    /// Cost: each set of items costs as much as a join; each turn needs a task, which is made once.
     ///
     /// # Errors
     /// Returns [`ReceiveErrorKind::SamePort`](crate::ReceiveErrorKind::SamePort) if a port is named twice.

@@ -123,7 +123,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Passes errors to `handler` that happen in the context, or in contexts inside it without their own sink.
+    /// Passes errors that happen in the context, or in contexts inside it without their own sink, to `handler`.
     ///
     /// The handler is called on the thread where the error ended, in the context outside this one. So an error in the
     /// handler goes one level out, never back to the handler. Keep the handler short, or use
@@ -146,7 +146,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Posts errors to `port` that happen in the context, as [`on_error`](Self::on_error) passes them to a handler. If
+    /// Posts errors that happen in the context to `port`, as [`on_error`](Self::on_error) passes them to a handler. If
     /// the port refuses, the error goes one level out.
     ///
     /// The post carries the context outside this one. If a handler of the port fails, its error goes there.

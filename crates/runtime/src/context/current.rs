@@ -113,7 +113,8 @@ pub(crate) fn failed_in(own: Option<&Context>) -> Option<Context> {
     with_local(|local| local.failed_in.take()).flatten().or_else(|| own.cloned())
 }
 
-/// Leaves the context of an item that is being taken for later. May be called under a port's lock.
+/// Stores the context of an item that is being taken, so that it can be collected later. May be called under a port's
+/// lock.
 #[inline]
 pub(crate) fn leave(context: Option<Context>) {
     /// A separate cold function, so that programs without contexts do not pay for it.

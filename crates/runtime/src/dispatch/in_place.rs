@@ -22,7 +22,7 @@ const DEPTH: u32 = 4;
 /// The work that a worker holds back for [`in_place`].
 #[derive(Default)]
 pub(crate) struct Catch {
-    /// Whether to hold back the next task that is woken near.
+    /// Whether to hold back the next task that is woken on this worker.
     is_open: Cell<bool>,
     caught: Cell<Option<Runnable>>,
     depth: Cell<u32>,

@@ -3,7 +3,7 @@
 //!
 //! There are two ideas. A worker without work is first *searching*, and only a searcher may fall asleep, after a last
 //! look. A thread that queues work for all workers wakes a sleeper only if none is searching. While some workers are
-//! awake and others sleep, one of the sleepers is on *watch*. Every half a millisecond it gets up to see whether work
+//! awake and others sleep, one of the sleepers is on *watch*. Every half millisecond it gets up to see whether work
 //! waits behind a long job. So a worker that queues work for itself, as every message between tasks does, pays one
 //! load, no fence and no system call.
 

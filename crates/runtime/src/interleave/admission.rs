@@ -57,7 +57,7 @@ pub enum Order {
     ExclusiveBias,
 }
 
-/// The part of an interleave to which a branch belongs.
+/// The group of a branch, which determines the handlers that may run at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
     Concurrent,

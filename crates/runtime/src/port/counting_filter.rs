@@ -5,7 +5,7 @@
 //! arrives reduces the number by one. The owner is woken when nothing is missing any more: at the first moment at which
 //! a look can succeed, and not before. Items that other receivers take meanwhile are not counted back; then the owner's
 //! look finds them missing and notes them again. So the owner may look once without success. But it is never forgotten,
-//! because the noted numbers include every item that has arrived since its last look.
+//! because every item that has arrived since its last look was counted off.
 
 use super::predicate::caught;
 

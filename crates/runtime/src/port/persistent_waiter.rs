@@ -126,8 +126,8 @@ impl<T> Port<T> {
         Some((element.item, element.context))
     }
 
-    /// Returns items that a persistent waiter took and cannot handle to their positions. They are offered, in order, to
-    /// other waiters. Meanwhile the persistent waiter must not take them, and keeps waiting.
+    /// Puts items that a persistent waiter took and cannot handle back into their positions. They are offered, in
+    /// order, to other waiters. Meanwhile the persistent waiter must not take them, and keeps waiting.
     pub(crate) fn decline(&self, items: &[(Ticket, u64)], identity: *const ()) {
         let mut wake = Wake::default();
         {

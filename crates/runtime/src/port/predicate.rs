@@ -85,7 +85,7 @@ mod watch {
 
     use lehr_sync::{Moment, thread_local};
 
-    /// The time from which a predicate is reported: a thousand times that of a quick one, so that only faults are
+    /// The duration from which a predicate is reported: a thousand times that of a quick one, so that only faults are
     /// reported.
     pub(super) const LIMIT: Duration = Duration::from_millis(10);
 

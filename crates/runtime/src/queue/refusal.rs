@@ -69,7 +69,7 @@ pub struct Rejected<F> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Rejection {
-    /// The most tasks that the queue's depth allows wait to be begun already, or others wait for a place.
+    /// The queue already has as many waiting tasks as its depth allows, or others wait for a place.
     Full,
     /// The queue has admitted as many tasks as its rate allows for now, or others wait for their turn.
     Rate,

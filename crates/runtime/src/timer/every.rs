@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::Sleep;
 use super::clock::Clock;
 
-/// How ticks are handled that were missed because the next one was requested a period or more too late.
+/// How missed ticks are handled. Ticks are missed if the next one is requested a period or more after it was due.
 ///
 /// # Example
 /// ```

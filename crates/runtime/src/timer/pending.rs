@@ -21,7 +21,7 @@ pub(super) struct TimerKey {
     sequence: u64,
 }
 
-/// The action for when the time has come.
+/// The action to take when the time has come.
 pub(super) enum Action {
     Wake(Waker),
     Call(Box<dyn FnOnce() + Send>),

@@ -166,7 +166,7 @@ impl Admission {
             && self.nested.is_empty()
             && matches!(self.stack.as_slice(), [top] if *top == operation);
         let (Some((stamp, first)), true) = (self.heads[EXCLUSIVE].first(), is_plain) else { return false };
-        // Waiting concurrent items may wait on only if the order is by arrival and they came later.
+        // Waiting concurrent items may keep waiting only if the order is by arrival and they came later.
         let concurrent = self.heads[CONCURRENT].first();
         if concurrent.is_some_and(|(waiting, _)| self.order != Order::Arrival || waiting < stamp) {
             return false;
