@@ -227,8 +227,8 @@ impl Builder {
         self
     }
 
-    /// Sets the most threads that may be started to replace workers in a section that [blocks](crate::blocking). They
-    /// start when first needed. Default: [`SPARES`](Self::SPARES).
+    /// Sets the maximum number of threads that may be started to replace workers in a section that
+    /// [blocks](crate::blocking). They start when first needed. Default: [`SPARES`](Self::SPARES).
     pub fn spares(mut self, spares: usize) -> Self {
         self.spares = Some(spares.min(Self::THREADS_MAX));
         self

@@ -258,8 +258,8 @@ impl Settings {
         self
     }
 
-    /// Sets the most concurrent handlers that may run at once, of all branches together. Requests that they make to
-    /// concurrent branches of the same interleave do not count.
+    /// Sets the maximum number of concurrent handlers that may run at once, of all branches together. Requests that
+    /// they make to concurrent branches of the same interleave do not count.
     ///
     /// # Panics
     /// Panics if `count` is 0.

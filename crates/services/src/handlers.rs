@@ -192,7 +192,7 @@ impl<S: Service> Handlers<S> {
         self
     }
 
-    /// Sets the most concurrent handlers that may run at once. Default: any number.
+    /// Sets the maximum number of concurrent handlers that may run at once. Default: any number.
     ///
     /// # Panics
     /// Panics if `count` is 0.

@@ -117,7 +117,7 @@ pub enum LinkEvent {
     Change(Arc<Change>),
     /// Changes are missing here; the state comes next.
     Gap {
-        /// The least number of missing changes.
+        /// A lower bound of the number of missing changes.
         missed: u64,
     },
 }

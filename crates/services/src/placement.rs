@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::fault::{Code, Fault};
 use crate::lifecycle::Restart;
 
-/// The default for the most requests of one operation that may wait.
+/// The default for the maximum number of requests of one operation that may wait.
 const QUEUE: usize = 1024;
 
 /// The default time for which the host looks for partners.
@@ -64,7 +64,7 @@ impl Placement {
         &self.path
     }
 
-    /// Sets the most requests of each operation that may wait. Beyond it, requests are refused with
+    /// Sets the maximum number of requests of each operation that may wait. Beyond it, requests are refused with
     /// [`Code::QueuingLimitExceeded`]. Default: 1024.
     pub fn queue(mut self, requests: usize) -> Self {
         self.queue = requests;

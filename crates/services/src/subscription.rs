@@ -16,7 +16,7 @@ use crate::main_port::Local;
 use crate::publisher::{Change, Next, Subscriber};
 use crate::reference::State;
 
-/// The default for the most changes that may wait for a subscriber.
+/// The default for the maximum number of changes that may wait for a subscriber.
 const CAPACITY: usize = 256;
 
 /// The upper limit of the number of changes that may wait.
@@ -88,7 +88,7 @@ impl Subscribe {
         self
     }
 
-    /// Sets the most changes that may wait for the subscriber. Default: 256.
+    /// Sets the maximum number of changes that may wait for the subscriber. Default: 256.
     pub fn capacity(mut self, changes: usize) -> Self {
         self.capacity = Some(changes);
         self
@@ -237,7 +237,7 @@ pub enum Event<D> {
     Change(Arc<Change>),
     /// Changes are missing here; the state comes next.
     Gap {
-        /// The least number of missing changes.
+        /// A lower bound of the number of missing changes.
         missed: u64,
     },
 }

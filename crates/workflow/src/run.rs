@@ -120,7 +120,7 @@ pub struct ItemRecord {
     /// The time at which the last attempt ended, in milliseconds of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_ms: Option<u64>,
-    /// The answer to the last attempt.
+    /// The answer, once the item is done.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub output: Value,
     /// The reason why the last attempt failed.

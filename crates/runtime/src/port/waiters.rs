@@ -33,8 +33,8 @@ pub(crate) use slot::{Predicate, Standing, Ticket, Want};
 
 /// The most times that waiters may take from a port before woken waiters that have not looked yet.
 ///
-/// A power of two between two costs. With 1, two competing joins would alternate for every item. With thousands, one of
-/// them would starve for that many items. Models make it small, so that the limit is reached.
+/// This power of two is a compromise between two costs. With 1, two competing joins would alternate for every item.
+/// With thousands, one of them would starve for that many items. Models make it small, so that the limit is reached.
 pub(crate) const PASSES: u32 = if cfg!(any(loom, shuttle)) { 2 } else { 32 };
 
 /// A wait, as an inspector shows it.

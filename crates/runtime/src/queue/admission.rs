@@ -31,7 +31,7 @@ pub enum Admission {
     Depth {
         /// The most tasks that may wait; at least 1.
         max: usize,
-        /// The treatment of a task beyond the limit.
+        /// How a task beyond the limit is treated.
         overflow: DepthOverflow,
     },
     /// Admits at most `burst` tasks at once after a pause, and then `per_sec` tasks a second, by the clock of the
@@ -42,12 +42,12 @@ pub enum Admission {
         per_sec: f64,
         /// The most tasks at once; at least 1.
         burst: u32,
-        /// The treatment of a task beyond the limit.
+        /// How a task beyond the limit is treated.
         overflow: RateOverflow,
     },
 }
 
-/// The treatment of a task beyond the depth of a queue.
+/// How a queue treats a task beyond its depth.
 ///
 /// # Example
 /// See [`Rejected`](super::Rejected).
@@ -65,7 +65,7 @@ pub enum DepthOverflow {
     Wait,
 }
 
-/// The treatment of a task that comes too early for the rate of a queue.
+/// How a queue treats a task that comes too early for its rate.
 ///
 /// # Example
 /// ```

@@ -44,7 +44,7 @@ pub(in crate::interleave) struct Lane {
     pub(super) granted: VecDeque<Grant>,
     /// Turns without work; the last one is woken first.
     pub(super) idle: Vec<(u64, Waker)>,
-    /// The most turns without work that are kept.
+    /// The maximum number of turns that are kept although they have no work.
     pub(super) turns_kept: usize,
     /// The number of turns that were made for a start and have not ended. A branch whose turns are made with it does
     /// not count them.

@@ -14,7 +14,7 @@ use crate::port::predicate::accepts;
 pub struct Ticket(NonZeroU32);
 
 impl Ticket {
-    /// The most waiters that one port can have: as many as a half of [`SlotState`] can number.
+    /// The most waiters that one port can have: a ticket must fit into 31 bits of [`SlotState`].
     const MAX: u32 = (1 << 31) - 1;
 
     /// Returns the ticket of the slot at `index`.
@@ -33,7 +33,7 @@ impl Ticket {
 /// Boxed twice: a pointer to a trait object takes two words, and every waiter would pay for the second.
 pub(crate) type Predicate<T> = Box<Box<dyn Fn(&T) -> bool + Send>>;
 
-/// The want of a waiter.
+/// The kind of items that a waiter wants, and how many.
 pub(crate) enum Want<T> {
     /// One item; the predicate, if there is one, must accept it.
     One(Option<Predicate<T>>),
