@@ -33,7 +33,7 @@ use crate::timer::Clock;
 
 /// Looks at dispatchers and ports on request.
 ///
-/// It does not keep ports or tasks alive.
+/// An inspector does not keep ports or tasks alive.
 ///
 /// # Example
 /// ```
@@ -291,7 +291,7 @@ pub struct Inspection {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DispatcherView {
-    /// The name with which it was added.
+    /// The name with which the dispatcher was added.
     pub name: String,
     /// The present time on the dispatcher's clock.
     pub now: Duration,

@@ -49,7 +49,7 @@ pub struct Running {
     pub operation: String,
     /// The caller, if the request came over a network edge.
     pub caller: Option<String>,
-    /// The time since it first waited, on the host's clock.
+    /// The time since the handler first waited, on the host's clock.
     pub age: Duration,
     /// The waits of the handler; there are several if it takes the first of several. Empty if it has just been woken,
     /// or if the host cannot see the wait. The host sees waits for answers of services, for timers, and at ports that

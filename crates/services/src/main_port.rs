@@ -196,7 +196,7 @@ impl<D> Whole<D> {
     }
 }
 
-/// One running service, for its callers.
+/// A running service, as its callers see it.
 pub(crate) struct Local {
     shared: Arc<Shared>,
     main: MainPort,

@@ -92,7 +92,7 @@ pub(crate) enum Policy {
     Existing,
     /// An existing service, or else a new one.
     ExistingOrCreate,
-    /// Always a new service, only for this one.
+    /// A new service in every case, used only by this service.
     Create,
     /// The service that the placement names.
     Bound,

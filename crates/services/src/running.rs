@@ -47,7 +47,7 @@ struct Entries {
 pub(crate) struct Entry {
     pub(crate) operation: &'static str,
     pub(crate) caller: Option<Box<str>>,
-    /// The time of its first wait, by the clock of the host.
+    /// The time of the handler's first wait, by the clock of the host.
     pub(crate) since: Option<Duration>,
     /// The identity of the task in which the handler runs.
     pub(crate) task: usize,

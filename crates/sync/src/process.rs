@@ -45,7 +45,7 @@ impl<T: ?Sized> Setting<T> {
         Self(RwLock::new(None))
     }
 
-    /// Returns the value that it is set to.
+    /// Returns the present value of the setting, if it is set.
     pub fn read(&self) -> Option<Arc<T>> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

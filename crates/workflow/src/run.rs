@@ -23,7 +23,7 @@ pub enum RunState {
     Done,
     /// A step has failed. The run can be resumed.
     Failed,
-    /// A client cancelled the run. It can be resumed.
+    /// A client cancelled the run. The run can be resumed.
     Cancelled,
     /// The run was stopped, to be resumed later.
     Stopped,

@@ -110,7 +110,7 @@ impl Contract for WorkflowState {
     const VERSION: Version = Version::new(1, 0);
 }
 
-/// Lists the steps of a run of a workflow, or its faults. Nothing is run.
+/// Lists the steps of a run of a workflow, or the faults. Nothing is run.
 ///
 /// # Example
 /// ```

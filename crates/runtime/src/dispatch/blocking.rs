@@ -91,9 +91,9 @@ struct State {
 
 /// One spare thread.
 struct Spare {
-    /// Its index among the counters and the sleepers, after those of the workers.
+    /// The index of the spare among the counters and the sleepers, after those of the workers.
     slot: usize,
-    /// Whether it is called to duty: raised by the caller, lowered by the thread.
+    /// Whether the spare is called to duty: raised by the caller, lowered by the thread.
     is_called: AtomicBool,
     thread: SpinLock<Option<thread::Thread>>,
 }

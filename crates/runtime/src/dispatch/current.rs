@@ -20,24 +20,24 @@ pub(crate) struct Current {
     pub(crate) index: usize,
     pub(crate) local: Worker<Job>,
     pub(crate) shared: Arc<Shared>,
-    /// Empty cells for the closures that it queues.
+    /// Empty cells for the closures that the worker queues.
     pub(super) cells: Cells,
-    /// The dispatcher whose tasks it may put into its own queue: its own dispatcher, or none if its queue must not be
-    /// used.
+    /// The dispatcher whose tasks the worker may put into its own queue: its own dispatcher, or none if its queue must
+    /// not be used.
     pub(crate) queues_for: Cell<u64>,
-    /// Whether it is in a section that blocks, while a spare does its work.
+    /// Whether the worker is in a section that blocks, while a spare does its work.
     pub(crate) is_away: Cell<bool>,
-    /// The record of its actions for the watchdog, if there is one.
+    /// The record of the worker's actions for the watchdog, if there is one.
     pub(crate) doing: Option<Arc<Doing>>,
     /// How many waits the running job may still find answered at once.
     pub(crate) budget: Cell<u32>,
     /// The count of the watch's looks when the job began.
     pub(crate) looks: Cell<usize>,
-    /// The halves of its forks that no worker has begun; `None` if no worker could steal them.
+    /// The halves of the worker's forks that no worker has begun; `None` if no worker could steal them.
     pub(crate) forks: Option<Worker<Fork>>,
-    /// Decides when it next rings for a fork.
+    /// Decides when the worker next rings for a fork.
     pub(crate) bell: ForkBell,
-    /// The task that it polls in the middle of another poll.
+    /// The task that the worker polls in the middle of another poll.
     pub(super) catch: Catch,
 }
 
@@ -99,7 +99,7 @@ impl Current {
         section()
     }
 
-    /// Returns whether other workers may steal its forks.
+    /// Returns whether other workers may steal this worker's forks.
     #[inline]
     pub(crate) fn has_thieves(&self) -> bool {
         self.forks.is_some()

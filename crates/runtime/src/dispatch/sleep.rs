@@ -72,7 +72,7 @@ impl Sleeper {
 
 /// The finding of a sleeper on watch when it gets up.
 enum Relief {
-    /// Another thread took it off the list, and rings.
+    /// Another thread took the sleeper off the list, and rings.
     Called,
     /// All workers sleep: there is nothing to watch.
     Quiet,

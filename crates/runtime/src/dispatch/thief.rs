@@ -41,7 +41,7 @@ pub(crate) struct Thief {
     /// The time of the last look for forks, and the pause after it.
     forks: Option<Moment>,
     forks_pause: Duration,
-    /// The time when it took a fork, until it looks again.
+    /// The time when the worker took a fork, until it looks again.
     fork_taken: Option<Moment>,
     /// The index of the victim to look at first: the last victim.
     first: usize,

@@ -28,7 +28,7 @@ use super::{Shared, with_current};
 pub struct Stuck {
     /// The worker's number.
     pub worker: usize,
-    /// The name of its thread.
+    /// The name of the worker's thread.
     pub thread: String,
     /// The innermost name of the task that is being polled, if the task was [`named`].
     pub task: Option<String>,

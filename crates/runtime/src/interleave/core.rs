@@ -328,7 +328,7 @@ struct Gone<S> {
     _lanes: Vec<(usize, Lane)>,
     _seats: Vec<Seat>,
     _state: Option<Version<S>>,
-    /// Whether the interleave has ended with them.
+    /// Whether the interleave has ended as well.
     has_ended: bool,
 }
 

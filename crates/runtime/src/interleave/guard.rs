@@ -112,9 +112,9 @@ pub struct Exclusive<S: Send + Sync + 'static> {
 /// [`Exclusive::drop`].
 pub struct Hold<S: Send + Sync + 'static> {
     core: Arc<Core<S>>,
-    /// `None` while it has no owner.
+    /// The operation; `None` while there is no owner.
     operation: Option<Operation>,
-    /// `None` while the state is lent, and while there is no owner.
+    /// The state; `None` while it is lent, and while there is no owner.
     version: Option<Version<S>>,
     is_changed: bool,
     /// Whether the state must be visible before the operation has ended.
@@ -129,7 +129,7 @@ impl<S: Send + Sync + 'static> Hold<S> {
         Self { core, operation: None, version: None, is_changed: false, is_looked_at: false, replaced: None }
     }
 
-    /// Assigns it to the guard of an operation that starts.
+    /// Assigns the contents to the guard of an operation that starts.
     fn begin(&mut self, inner: &mut Inner<S>, operation: Operation) {
         inner.admission.hold(operation);
         self.operation = Some(operation);

@@ -61,11 +61,11 @@ impl Tally {
 /// How a task enters a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Entrance {
-    /// The policy gave it a place.
+    /// The policy gave the task a place.
     Asked,
     /// The policy was not checked.
     Unasked,
-    /// The policy discards it.
+    /// The policy discards the task.
     Discarded(DiscardReason),
     /// The queue is closed.
     Closed,
