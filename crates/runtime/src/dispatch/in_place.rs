@@ -16,7 +16,7 @@ use std::cell::Cell;
 use super::{Runnable, with_current};
 use crate::calls;
 
-/// The deepest nesting of polls in place, because each nested poll needs more of the stack.
+/// The deepest nesting of polls in place. It is limited because each nested poll needs more of the stack.
 const DEPTH: u32 = 4;
 
 /// The work that a worker holds back for [`in_place`].
