@@ -11,6 +11,9 @@ const ROWS_MAX: usize = 40;
 /// Columns of centres beyond which people are sent to `centers.csv`.
 const COLUMNS_MAX: usize = 6;
 
+/// The most columns that are named where a table leaves them out.
+const NAMED_MAX: usize = 12;
+
 /// `cluster`, the columns, `weight`, `spread`: a line per cluster. Centres are in the units of the columns; `facts` has
 /// weight and spread of each. Columns named as one of `more`, which the caller adds, get another name too.
 pub(crate) fn table(
@@ -84,13 +87,19 @@ impl ClusterTable<'_> {
             left.push(counted((self.rows.len() - ROWS_MAX) as u64, "more cluster"));
         }
         if self.columns.len() > COLUMNS_MAX {
-            left.push(counted((self.columns.len() - COLUMNS_MAX) as u64, "more column"));
+            left.push(more_columns(&self.columns[COLUMNS_MAX..]));
         }
         if !left.is_empty() {
             text.push_str(&format!("{} in centers.csv\n", left.join(" and ")));
         }
         text
     }
+}
+
+/// The columns that a table leaves out, with their names if they are few: `2 more columns (hue, proline)`.
+pub(crate) fn more_columns(left: &[String]) -> String {
+    let more = counted(left.len() as u64, "more column");
+    if left.len() > NAMED_MAX { more } else { format!("{more} ({})", left.join(", ")) }
 }
 
 #[cfg(test)]
@@ -106,7 +115,7 @@ mod tests {
 cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
       0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
       1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
-2 more columns in centers.csv
+2 more columns (c6, c7) in centers.csv
 ";
         assert_eq!(table.text(), expected);
     }
