@@ -1,8 +1,8 @@
 //! Lines in the vector registers of x86-64: the only file that names instructions.
 //!
-//! Values of these types exist only inside the copies of a kernel. [`crate::dispatch`] enters a copy after it has
-//! checked the processor for the instruction set: every `unsafe` block here relies on that. They are crate-private for
-//! that reason.
+//! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
+//! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
+//! `unsafe` block here relies on that.
 
 use std::arch::x86_64::*;
 
@@ -59,7 +59,7 @@ avx512!(Avx512I16, I16Line, i16, _mm512_set1_epi16, _mm512_add_epi16, _mm512_sub
 avx512!(Avx512I32, I32Line, i32, _mm512_set1_epi32, _mm512_add_epi32, _mm512_sub_epi32, _mm512_max_epi32);
 avx512!(Avx512I64, I64Line, i64, _mm512_set1_epi64, _mm512_add_epi64, _mm512_sub_epi64, _mm512_max_epi64);
 
-/// 256-bit registers have no maximum of 64-bit numbers.
+/// Returns the lane-wise maximum of 64-bit numbers, for which 256-bit registers have no instruction.
 #[inline(always)]
 fn max_epi64(a: __m256i, b: __m256i) -> __m256i {
     instructions!(_mm256_blendv_epi8(b, a, _mm256_cmpgt_epi64(a, b)))
