@@ -97,9 +97,8 @@ pub struct Parameters {
     /// The scoring of alignments; `None` for [`Scoring::usual`].
     pub scoring: Option<Scoring>,
     /// For local alignments: the minimum number of columns, from 0 to 1, as a fraction of the length of the shorter
-    /// sequence.
-    /// 1. Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences equal.
-    /// Default: 0.7.
+    /// sequence. Pairs below it have no dissimilarity, because a short perfect match would make unrelated sequences
+    /// equal. Default: 0.7.
     pub overlap_min: f64,
 }
 
