@@ -458,7 +458,7 @@ impl<T: Real> Round for JumpRound<'_, T> {
     }
 }
 
-/// Puts the memberships of all ranks where a jump leads, whose fields are then the latest. No reading of the matrix.
+/// Makes a jump, without reading the matrix, and gives all ranks the memberships of the new fields.
 pub(crate) async fn jump<T: Real>(
     rounds: &mut dyn Rounds,
     problem: &Problem<'_, T>,
