@@ -116,8 +116,8 @@ pub(crate) fn substitutions(row: &[u64], others: &[Words], counts: &mut [Substit
     }
 }
 
-/// Computes the Jaccard distances `1 - c / (a + b - c)` of a row with `own` bits from others with `theirs`; 0 if
-/// neither has a bit. c are the counts in common of row `row`.
+/// Computes the Jaccard distances `1 - c / (a + b - c)` of a row with `own` bits from others with `theirs`. Two rows
+/// without a bit are at distance 0.
 #[inline(always)]
 pub(crate) fn jaccard(own: u32, theirs: &[u32], counts: &[Counts], row: usize, values: &mut [f64]) {
     let number = |common: u64, count: u32| {

@@ -21,9 +21,9 @@ pub enum Error {
     Unsuited {
         /// The name of the data in messages.
         name: String,
-        /// What the dissimilarity requires.
+        /// The dissimilarity's requirement.
         expected: String,
-        /// What was found instead.
+        /// The data's violation of it.
         found: String,
     },
     /// The result does not fit in the memory limit: take a smaller element, or a sample.

@@ -2,7 +2,7 @@
 //!
 //! Items are cut into the leaves of [`Partition`], whose size depends on N alone. One of each two symmetric pairs of
 //! leaves is enough. The usual triangle would give the first leaf a whole row of pairs and the last leaf just one. Here
-//! the leaves form a *circle* of m leaves: leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other leaf.
+//! the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other leaf.
 //! So ranks that hold the same number of leaves have the same work:
 //!
 //! ```text

@@ -301,8 +301,8 @@ impl Neighbourhoods<'_> {
     }
 
     /// The probability that a row of a cluster belongs to it. `excess` returns how much more the row costs in another
-    /// cluster than in its own, given the index among the cluster's borders and the other cluster's number. `each`
-    /// receives the odds of each neighbour against the cluster, unless they are too small.
+    /// cluster. Its arguments are the index among the cluster's borders and the other cluster's number. `each` receives
+    /// the odds of each neighbour against the cluster, unless they are too small.
     #[inline]
     pub fn probability(
         &self,

@@ -2,8 +2,8 @@
 //! largest is about 1.
 //!
 //! A full matrix is read in place. A condensed matrix is expanded once, because a pass reads whole rows. The other half
-//! of a row belongs to other ranks, and sending partial sums back would cost as much as half the memory saves. 64-bit
-//! numbers are processed in 64 bits, 32- and 16-bit numbers in 32 bits with sums in 64.
+//! of a row belongs to other ranks, and sending partial sums back would cost as much as half the memory saves.
+//! Computations are in 64 bits for 64-bit numbers. For 32- and 16-bit numbers they are in 32 bits, with sums in 64.
 
 use std::borrow::Cow;
 use std::ops::Range;

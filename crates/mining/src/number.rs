@@ -99,9 +99,8 @@ impl Number {
         chosen.unwrap_or(&self.candidates[self.candidates.len() - 1])
     }
 
-    /// The best of the smaller numbers and the best of the larger ones. Of the smaller, it is the largest that is
-    /// separated, or if none is, the one with the highest separation; of the larger, the one with the highest
-    /// separation.
+    /// The best of the smaller numbers and the best of the larger ones. The smaller one is the largest that is
+    /// separated, or if none is, the one with the highest separation. The larger one has the highest separation.
     pub fn runners_up(&self) -> Vec<&Candidate> {
         let above = self.candidates.iter().filter(|candidate| candidate.clusters > self.clusters);
         let below =

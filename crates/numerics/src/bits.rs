@@ -145,8 +145,8 @@ pub struct HardBitCenters<T: Real> {
     bits: usize,
     count: usize,
     distances: Forms<T>,
-    /// The distances centre by centre, for rows that are compared with a single one: K constants, K x (D + 1) terms,
-    /// and the size of the largest.
+    /// The distances centre by centre, for rows that are compared with a single one. There are K constants, K x (D + 1)
+    /// terms, and the size of the largest term of each.
     constants: Vec<T>,
     terms: Vec<T>,
     largest: Vec<f64>,
@@ -725,7 +725,7 @@ mod tests {
         }
     }
 
-    /// Numbers of rows near the limits of tiles, walks and flushes, of columns near those of words and blocks, and of
+    /// Numbers of rows near the limits of tiles, walks and flushes; of columns near those of words and blocks; of
     /// centres near those of lines.
     const SHAPES: [(usize, usize, usize); 11] = [
         (1, 17, 1),

@@ -327,8 +327,8 @@ kernel! {
 /// operations; the rows are read once.
 ///
 /// # Panics
-/// Panics if shapes disagree. Positions and weights must be over the block's items, `out` must have dimension + 1
-/// numbers for each row, and a matrix of weights must have the block's rows.
+/// Panics if shapes disagree. Positions and weights must be over the block's items, and a matrix of weights must have
+/// the block's rows. `out` must have dimension + 1 numbers for each row.
 ///
 /// # Example
 /// ```
@@ -346,7 +346,7 @@ pub fn guttman<T: Real>(block: &Block<'_, T>, weighing: &Weighing<'_, T>, at: &C
     guttman_in_strips(block, weighing, at, STRIP * T::Line::COUNT, out);
 }
 
-/// Works like [`guttman`], but converts sums to `f64` after `columns` columns, rounded up to whole lines; [`guttman`]
+/// Works like [`guttman`], but converts sums to `f64` after `columns` columns, rounded up to whole lines. [`guttman`]
 /// does so after 1,024 columns (2,048 in single precision). The product is then computed in blocks of the block's rows
 /// by this many columns. `matrix_speed -- ITEMS blocks` compares it with the 64 x 64 blocks of paper 003, section 5.1.
 /// It gives other bits than [`guttman`], and is slower.

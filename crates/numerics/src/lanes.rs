@@ -2,7 +2,7 @@
 //!
 //! The number of lanes depends on the *type of the numbers*, not on the machine: 8 for `f64` or 16 for `f32`. They fill
 //! one cache line, called a *line*. A processor with wide registers handles a line in one instruction, one with narrow
-//! registers in two or four; without vector registers, lanes are handled one by one. All of them add the same numbers
+//! registers in two or four. Without vector registers, lanes are handled one by one. All of them add the same numbers
 //! in the same order, with a fused multiply-add. So a result has the same bits on every machine.
 //!
 //! [`F64Line`] and [`F32Line`] are lines in memory. A kernel is written once over [`Lanes`], and [`crate::dispatch`]

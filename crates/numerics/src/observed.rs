@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each coordinate has its own mass, because other rows have it. Scores are in units of `ln 2`, as in [`crate::soft`].
-//! One tile is handled at a time: tables with missing values are the exception, and with twice as many sums no
+//! One tile is handled at a time. Tables with missing values are the exception, and with twice as many sums no
 //! registers are left for more tiles.
 
 use crate::dispatch::kernel;
@@ -26,8 +26,8 @@ pub struct ObservedScratch<T: Real> {
     sums: Vec<T::Line>,
 }
 
-/// Adds the sums of one block to `sums`: for each centre, the mass `C_kj` of each coordinate, then its first moment
-/// `S_kj` (K x 2 D).
+/// Adds the sums of one block to `sums` (K x 2 D). For each centre, they are the mass `C_kj` of each coordinate, then
+/// its first moment `S_kj`.
 ///
 /// `observed` has the shape of `tiles`: 1 if a coordinate is present, 0 if it is missing. Values of `tiles` at missing
 /// coordinates must be finite, and are ignored. `centers` is K x D, relative to the rows' origin; `temperature` is in

@@ -1,4 +1,4 @@
-//! Tests the kernels against scalar loops on every instruction set of this machine: all sets must give the same bits,
+//! Tests the kernels against scalar loops on every instruction set of this machine. All sets must give the same bits,
 //! and the scalar result except for rounding.
 
 use crate::dispatch::{InstructionSet, kernel, on_each};

@@ -1,4 +1,4 @@
-//! Tests the kernels of mixtures against scalar loops on every instruction set of this machine: all sets must give the
+//! Tests the kernels of mixtures against scalar loops on every instruction set of this machine. All sets must give the
 //! same bits, and the scalar result except for rounding.
 
 use crate::cholesky::{cholesky, inverse_of_factor, triangle};

@@ -1,4 +1,4 @@
-//! Tests passes with bounds over rows of bits against whole passes, which have their own oracle: the bits must be the
+//! Tests passes with bounds over rows of bits against whole passes, which have their own oracle. The bits must be the
 //! same, however centres move between passes.
 
 use crate::bits::{BitRows, BitScratch, HardBitCenters, Known, Moves, nearest_bit_sums, nearest_bit_sums_of_known};

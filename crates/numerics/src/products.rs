@@ -2,8 +2,8 @@
 
 use crate::lanes::{Lanes, Real};
 
-/// Writes `offset_k + x . vector_k` to `out[k][tile]`, for the rows `x` of up to G tiles (`values`: D lines for each
-/// tile) and all K vectors (K x D).
+/// Writes `offset_k + x . vector_k` to `out[k][tile]`, for the rows `x` of up to G tiles and all K vectors (K x D).
+/// `values` has D lines for each tile.
 ///
 /// The terms of a product are always added in the order of the coordinates, so blocking does not change the bits.
 #[inline(always)]

@@ -184,7 +184,7 @@ fn potentials_of<T: Real, V: Lanes<Number = T>, const K: usize>(
     }
 }
 
-/// The squared distances of the rows of N tiles from K centres, each summed in the order of the coordinates, so
+/// The squared distances of the rows of N tiles from K centres. Each is summed in the order of the coordinates, so
 /// blocking does not change the bits.
 #[inline(always)]
 fn distances_from<T: Real, V: Lanes<Number = T>, const K: usize, const N: usize>(

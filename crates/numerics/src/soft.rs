@@ -357,8 +357,8 @@ pub(crate) fn shares<T: Real, V: Lanes<Number = T>, const G: usize>(
 }
 
 kernel! {
-    /// For 5 to 16 dimensions, and for moments that [`direct`] is not compiled for: reads the coordinates of a group of
-    /// tiles from the first-level cache.
+    /// For 5 to 16 dimensions, and for moments for which [`direct`] is not compiled. It reads the coordinates of a
+    /// group of tiles from the first-level cache.
     fn direct_any[T; V; const SECOND: bool](
         values: &[T::Line],
         weights: &[T::Line],

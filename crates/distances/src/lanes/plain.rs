@@ -1,5 +1,5 @@
-//! A line handled lane by lane: the code for processors without a vector set that Lehr knows, and the reference for the
-//! tests of the others.
+//! A line handled lane by lane, for processors without a vector set that Lehr knows. It is the reference for the tests
+//! of the others.
 
 use super::{I16Line, I32Line, I64Line, Lanes};
 

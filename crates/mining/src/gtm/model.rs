@@ -53,8 +53,8 @@ pub struct Model {
     pub critical_temperature: f64,
     /// Every temperature, from the highest to the last, which is 1. A map that began as a plane has only the last.
     pub history: Vec<Step>,
-    /// The objective per unit of weight before each sweep at temperature 1: the log-likelihood minus the prior's cost,
-    /// with a tiny cloud in place of each row. It never falls.
+    /// The objective per unit of weight before each sweep at temperature 1. It is the log-likelihood minus the prior's
+    /// cost, with a tiny cloud in place of each row. It never falls.
     pub ascent: Vec<f64>,
     /// Whether the fit converged.
     pub is_converged: bool,

@@ -15,7 +15,7 @@ pub enum Sweeps {
     /// Assign rows in boxes of nearby rows. A centre is skipped if every row of a box has a nearer one. A box is
     /// skipped if no centre around it has moved. In more than 16 dimensions every centre matters to every box, so the
     /// plain form is used. For rows of bits and at least 16 centres, each row keeps a lower bound on its distance to
-    /// each centre, and is compared only with centres that may be nearest.
+    /// each centre. It is compared only with centres that may be nearest.
     #[default]
     Bounded,
     /// Compare each row with each centre, as in Lloyd's algorithm.

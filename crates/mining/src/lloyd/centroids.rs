@@ -177,8 +177,8 @@ impl Centroids {
     ///
     /// # Errors
     /// Returns [`Error::Parameter`] if there is no centre, lengths disagree, a number is not finite, or the temperature
-    /// is negative. It also does so if frequencies are outside 0 to 1, if frequencies are given an outlier radius, or
-    /// if borders do not match the clusters.
+    /// is negative. It also does so if frequencies are outside 0 to 1 or are given an outlier radius, or if borders do
+    /// not match the clusters.
     pub fn check(&self) -> Result<(), Error> {
         let wrong = |name, expected, found: String| Err(Error::Parameter { name, expected, found });
         let length = self.centers.len();

@@ -15,7 +15,7 @@ use super::side_by_side::{HardSideBySide, push};
 use crate::round::{LeafCells, Round};
 use crate::rows::{OverStore, RowMajor, RowMajorMut, Rows, Scalar, Storage, Work};
 
-/// What a leaf remembers of earlier passes.
+/// A leaf's memory of earlier passes.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
     /// The centres of the last pass that may be near, in up to [`DIRECT_DIMENSION`] dimensions.

@@ -89,7 +89,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         self.rows.dimension <= DIRECT_DIMENSION
     }
 
-    /// Whether leaves keep a lower bound on the distance of each row to each centre, so that few distances are computed
+    /// Whether leaves keep a lower bound on the distance of each row to each centre. Few distances are then computed
     /// once most centres are at rest.
     fn knows(&self, clusters: usize) -> bool {
         let Rows { bernoulli, count, .. } = self.rows;

@@ -1,7 +1,7 @@
 //! Rows with missing values, sorted by the pattern of their missing columns.
 //!
-//! Rows that lack the same columns share computations for each component: on the covariance of the observed columns,
-//! and on the missing columns given the observed ones. So rows are sorted by pattern before they are divided into
+//! For rows that lack the same columns, much of the work is the same. It concerns the covariance of the observed
+//! columns, and the missing columns given the observed ones. So rows are sorted by pattern before they are divided into
 //! leaves. A leaf then has a few groups of one pattern each. The work for a pattern is done once for each group. The
 //! kernels for complete rows process a group, in as many columns as its rows have.
 

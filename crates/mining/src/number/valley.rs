@@ -1,5 +1,5 @@
-//! Tests whether counts along a line have one mode or two, by a likelihood ratio of the two shapes that assumes nothing
-//! else about the density.
+//! Tests whether counts along a line have one mode or two. It is a likelihood ratio of the two shapes, and assumes
+//! nothing else about the density.
 //!
 //! Take the most likely density that rises to one mode and falls from it. Left of the mode, it is the isotonic
 //! regression of the counts. That regression consists of blocks of equal means, which pool neighbours that violate the

@@ -1,7 +1,7 @@
 //! The finish of a clustering: each item is in one cluster, and no single move of an item improves the result.
 //!
-//! This is the cost of hard clusters (Hofmann and Buhmann 1997). S is the weighted sum of dissimilarities within a
-//! cluster, and O the weight of the pairs that have one (the squared mass if all have).
+//! This is the cost of hard clusters (Hofmann and Buhmann 1997). In it, S is the weighted sum of dissimilarities within
+//! a cluster. O is the weight of the pairs that have one (the squared mass if all have).
 //!
 //! ```text
 //! H = sum_k C_k S_k / (2 O_k)

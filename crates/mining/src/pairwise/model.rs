@@ -25,8 +25,8 @@ pub struct Cluster {
     pub medoid: usize,
     /// The mean dissimilarity of the medoid to the cluster.
     pub medoid_mean: f64,
-    /// Items that represent the inner, middle and outer parts of the cluster: by mean dissimilarity to the cluster, the
-    /// items at 15, 40 and 75 % of its weight.
+    /// Items that represent the inner, middle and outer parts of the cluster. They are at 15, 40 and 75 % of its
+    /// weight, in the order of the mean dissimilarity to it.
     pub representatives: [usize; 3],
     /// The mean dissimilarity of two members; pairs include each item with itself, and missing pairs are left out.
     pub mean_within: f64,

@@ -13,7 +13,7 @@ use lehr_numerics::elementary::ln;
 
 use super::row_major::RowMajor;
 
-/// The bound on frequencies: those nearer to 0 or 1 cost as much as the bound, which is 27.7 nats for a bit that never
+/// The bound on frequencies. Those nearer to 0 or 1 cost as much as the bound, which is 27.7 nats for a bit that never
 /// occurred. Without this bound the cost would be infinite.
 const LEAST: f64 = 1.0 / (1u64 << 40) as f64;
 
@@ -63,8 +63,8 @@ pub(crate) struct Bernoulli {
 }
 
 impl Bernoulli {
-    /// The most likely frequency of a column in a component of positive mass, where `ones` is the mass of the rows that
-    /// have the bit set.
+    /// The most likely frequency of a column in a component of positive mass. `ones` is the mass of the rows that have
+    /// the bit set.
     pub fn frequency(&self, ones: f64, mass: f64) -> f64 {
         // Rounding may make the sum of ones larger than the mass.
         ((ones + self.prior) / (mass + 2.0 * self.prior)).clamp(0.0, 1.0)

@@ -121,8 +121,8 @@ fn values_of(input: Input<'_>, row: u32) -> usize {
     if let Input::Sparse(rows) = input { rows.row(row as usize).0.len() } else { input.dimension() }
 }
 
-/// Sorts rows in the order of a k-d tree: halves them along the widest column, at a whole number of leaves, until one
-/// leaf is left.
+/// Sorts rows in the order of a k-d tree. It halves them along the widest column, at a whole number of leaves, until
+/// one leaf is left.
 fn arrange(input: Input<'_>, rows: &mut [u32], leaf_rows: usize, keys: &mut Vec<(f64, u32)>) {
     if rows.len() <= leaf_rows {
         // Within a leaf, rows keep the order of the input.
@@ -173,7 +173,7 @@ fn widest_column(input: Input<'_>, rows: &[u32]) -> usize {
 
 /// Puts the whole leaves of a section in bit-reversed order, so that any run of leaves is a sample of all regions.
 ///
-/// A rank owns a run of leaves. The work differs between regions: few centres matter to a sparse one, and a trial of
+/// A rank owns a run of leaves. The work differs between regions. Few centres matter to a sparse region, and a trial of
 /// the swap search touches only one corner of the data. In this order, every rank has its share of each region.
 fn shuffle(rows: &mut [u32], leaf_rows: usize) {
     let whole = rows.len() / leaf_rows;

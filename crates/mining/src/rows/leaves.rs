@@ -31,7 +31,7 @@ pub(crate) struct Leaf<T: Real> {
     pub bystander_rows: Vec<u32>,
 }
 
-/// What is needed to make the stores of leaves.
+/// The data for making the stores of leaves.
 struct Maker<'a> {
     input: Input<'a>,
     units: &'a Units,

@@ -53,7 +53,8 @@ pub struct Placed {
 ///
 /// `dissimilarities(item, row)` writes the dissimilarities of a new item to all N items of the map into `row`; unknown
 /// ones are NaN. An item with fewer than dimension + 1 known dissimilarities has no position. An item at distance 0
-/// from an item of the map is placed on it (on the first, if there are several), because nothing distinguishes the two.
+/// from an item of the map is placed on it, because nothing distinguishes the two. If there are several, it is placed
+/// on the first.
 ///
 /// # Errors
 /// Returns [`Error::Parameter`] for an invalid map or too few neighbours, and the errors of the ranks. Returns

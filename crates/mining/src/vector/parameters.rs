@@ -14,9 +14,9 @@ const EXPECTED: usize = 32;
 
 /// The parameters of annealing. The default chooses the number of clusters.
 ///
-/// Without `clusters`, `stop_temperature` and `stop_length`, the number is chosen. It is the largest number at which
-/// the density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if the rows are
-/// one group.
+/// Without `clusters`, `stop_temperature` and `stop_length`, the number is chosen. It is the largest at which the
+/// density has a valley between every two neighbouring clusters ([`number`](crate::number)), or 1 if rows are one
+/// group.
 ///
 /// # Example
 /// ```
@@ -54,17 +54,17 @@ pub struct Parameters {
     /// One branch of the finish grows to this many times `clusters`, and is merged back; 1 (no such branch) to 4.
     /// Default: 1.5.
     pub overshoot: f64,
-    /// The number of unsuccessful swaps, as a multiple of the number of clusters, after which the finish gives up the
-    /// swaps that look best; 0 for no swaps. If the first swaps improve nothing, the finish stops with the default, but
-    /// continues as usual with a larger number. Default: 4.
+    /// The patience of the search by swaps. The finish gives up the swaps that look best after this many unsuccessful
+    /// ones for each cluster; 0 for no swaps. If the first swaps improve nothing, the finish stops with the default,
+    /// but continues as usual with a larger number. Default: 4.
     pub patience: usize,
     /// The random seed, which only breaks ties: the last digits of the displacement at a division, and the first
     /// directions of the search by swaps. Default: 0.
     pub seed: u64,
     /// The precision in which rows are stored. Default: double.
     pub precision: Precision,
-    /// Whether to anneal all rows instead of a summary. A summary is used for at least 5,000 rows of numbers in up to
-    /// 16 columns, if the number of clusters is given or chosen (`docs/design/summary.md`). Default: no.
+    /// Whether to anneal all rows instead of a summary. A summary is used for 5,000 rows of numbers or more in up to 16
+    /// columns, with a given or chosen number of clusters (`docs/design/summary.md`). Default: no.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) const PLANE_STEPS: usize = 6;
 /// is twice the product of both, to be safe.
 const HOPELESS: f64 = 8.0;
 
-/// What the passes found about each centre.
+/// The findings of the passes about each centre.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prospects {
     /// The most that removing each centre would cost.

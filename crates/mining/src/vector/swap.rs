@@ -4,9 +4,9 @@
 //! some regions end with one centre too many, others with one too few. A pass of hard assignment estimates two figures
 //! for every centre. One is the cost of removing it, so that its rows go to their second nearest centre. The other is
 //! the gain of dividing it by a plane. So pairs (a centre to remove, a centre to divide) can be tried in the order of
-//! their promise. A trial costs little, because it recomputes only leaves near the two centres. If clusters are so far
-//! apart that the cheapest removal costs several times the gain of the best division, no pair can help, and none is
-//! tried. When these pairs no longer help, each removal and each division is carried out completely before pairs are
+//! their promise. A trial costs little, because it recomputes only leaves near the two centres. If even the cheapest
+//! removal costs several times the gain of the best division, clusters are far apart. Then no pair can help, and none
+//! is tried. When these pairs no longer help, each removal and each division is carried out completely before pairs are
 //! tried again. When that no longer helps, several centres are added and as many removed at once (a breathing step,
 //! Fritzke). This escapes some optima of single swaps. When neither improves anything, the solution is perturbed: a
 //! random swap is made, whatever its cost, and the search continues from there. If the result does not have a lower
@@ -57,7 +57,7 @@ const BACK: f64 = 1e-4;
 /// The least number of trials, whatever the number of clusters.
 const LEAST_TRIALS: usize = 40;
 
-/// What the search tries next from its present state.
+/// The next attempts of the search from its present state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "LevelAndBreath", into = "LevelAndBreath")]
 pub(crate) enum Effort {

@@ -36,7 +36,7 @@ const STABLE_TOLERANCE: f64 = 1e-3;
 /// The passes of a division test: at least enough to find a direction other than the last.
 const PASSES: RangeInclusive<u64> = 3..=40;
 /// The search for the first critical temperature ends when it changes by less than this share, or than the precision of
-/// the stored rows, or after `FIRST_PASSES` passes.
+/// the stored rows. It also ends after `FIRST_PASSES` passes.
 const FIRST_TOLERANCE: f64 = 1e-12;
 const FIRST_PASSES: u64 = 400;
 /// The length of the random vector that is added to each direction before it is used again. If the data are symmetric,

@@ -17,8 +17,8 @@ impl BitRows {
     /// Copies rows: `row(i)` returns the words of the i-th of `rows` rows, and `weight(i)` its weight.
     ///
     /// # Panics
-    /// Panics if there is no row or no bit, if a row does not have `bits.div_ceil(64)` words, or if it has a bit beyond
-    /// the last.
+    /// Panics if there is no row or no bit. Also panics if a row does not have `bits.div_ceil(64)` words, or has a bit
+    /// beyond the last.
     ///
     /// # Example
     /// ```
