@@ -42,7 +42,7 @@ use table::Table;
 /// The least deviation: the variance of smaller ones may underflow.
 const NEAREST: f64 = 1e-120;
 
-/// A fit that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -89,7 +89,7 @@ pub fn fit<'a>(
     run(&input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted fit; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].

@@ -28,7 +28,7 @@ use fit::{Fit, State};
 use model::Outcome;
 use seeding::Near;
 
-/// A run that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -70,7 +70,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].

@@ -29,7 +29,7 @@ use crate::anneal::Resumable;
 use crate::round::Execution;
 use fit::{Fit, State};
 
-/// A run that can be resumed on any number of ranks and under any engine, and ends with the same bits. To resume, give
+/// A run that can be resumed on any number of ranks and under any engine, with bit-identical results. To resume, give
 /// it the same stream from the beginning.
 ///
 /// Its [`fingerprint`](crate::anneal::Checkpoint::fingerprint) identifies the batches that have passed, in their order.
@@ -90,7 +90,7 @@ pub fn cluster(
     Fit { source, parameters, execution, observer }.begin()
 }
 
-/// Resumes an interrupted run; it ends with the same bits as an uninterrupted one. The source must give the stream from
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one. The source must give the stream from
 /// its beginning. The earlier part is read again only to check that it is the same.
 ///
 /// # Errors

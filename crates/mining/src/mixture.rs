@@ -49,7 +49,7 @@ use fit::{Columns, Fit, Problem, State, assign};
 use model::Outcome;
 use table::Table;
 
-/// A fit that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// A fit that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -96,7 +96,7 @@ pub fn fit<'a>(
     run(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted fit; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted fit; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the rows are not those of the checkpoint; otherwise as for [`fit`].

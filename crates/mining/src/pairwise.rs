@@ -37,7 +37,7 @@ use fit::{Fit, State};
 use hard::Hard;
 use model::Outcome;
 
-/// A clustering that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// A clustering that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -81,7 +81,7 @@ pub fn cluster(
     open(matrix, weights, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if matrix and weights are not those of the checkpoint; otherwise as for [`cluster`].

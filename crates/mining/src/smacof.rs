@@ -80,7 +80,7 @@ pub fn embed(
     open(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted embedding; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted embedding; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the input is not that of the checkpoint; otherwise as for [`embed`].

@@ -44,7 +44,7 @@ use fit::{Fit, State};
 use model::Outcome;
 use summarized::anneal_summary;
 
-/// A clustering that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// A clustering that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {
@@ -104,7 +104,7 @@ pub fn cluster<'a>(
     dispatch(input, parameters.clone(), None, execution, observer)
 }
 
-/// Resumes an interrupted run; it ends with the same bits as an uninterrupted one.
+/// Resumes an interrupted run; the result is bit-identical to an uninterrupted one.
 ///
 /// # Errors
 /// Returns [`Error::OtherData`] if the points are not those of the checkpoint; otherwise as for [`cluster`].
@@ -278,7 +278,7 @@ impl Observer for Quiet {
 struct Run<'a, 'o, T: Scalar> {
     input: Input<'a>,
     rows: Rows<T>,
-    /// The choice of the number of clusters, if it was not given.
+    /// How the number of clusters was chosen, if it was not given.
     number: Option<Number>,
     memory: LeafCells<Remembered>,
     labelled: LeafCells<Labelled>,

@@ -46,7 +46,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The items of the rank with the most items, divided by the mean.
+    /// The number of items on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 

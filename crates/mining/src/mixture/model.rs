@@ -50,7 +50,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 

@@ -59,7 +59,7 @@ pub struct Model {
     pub history: Vec<Step>,
     /// One entry for each division, in their order.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if it was not given.
+    /// How the number of clusters was chosen, if it was not given.
     pub suggestion: Option<Suggestion>,
     /// The branches that the finish compared.
     pub finish: Finish,
@@ -73,7 +73,7 @@ pub struct Model {
     pub timers: Vec<Spread>,
     /// Warnings for the user.
     pub warnings: Vec<String>,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
 }
 

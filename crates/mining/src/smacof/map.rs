@@ -41,7 +41,7 @@ pub struct Map {
     pub solver_steps: u64,
     /// The number of pairs without a dissimilarity.
     pub missing_pairs: u64,
-    /// The rows of the rank with the most rows, divided by the mean.
+    /// The number of rows on the rank with the most, divided by the mean.
     pub imbalance: f64,
     /// The seconds spent in each phase, by this process only.
     pub phases: Vec<(String, f64)>,

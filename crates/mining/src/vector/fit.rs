@@ -87,7 +87,7 @@ pub struct Summarized {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct State {
     phase: Phase,
-    /// The choice of the number of clusters, if it was not given.
+    /// How the number of clusters was chosen, if it was not given.
     pub(crate) number: Option<Number>,
     #[serde(flatten)]
     pub(crate) grown: Grown<Components>,
