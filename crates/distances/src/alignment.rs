@@ -65,12 +65,12 @@ pub enum Counted {
 pub struct Alignment {
     /// The score.
     pub score: i64,
-    /// The columns in which both sequences have the same letter, even one that stands for several nucleotides or amino
-    /// acids.
+    /// The number of columns in which both sequences have the same letter, even one that stands for several nucleotides
+    /// or amino acids.
     pub matches: usize,
-    /// The columns that [`Counted`] selects.
+    /// The number of columns that [`Counted`] selects.
     pub columns: usize,
-    /// Columns with A and G, or C and T.
+    /// The number of columns with A and G, or C and T.
     pub transitions: usize,
 }
 

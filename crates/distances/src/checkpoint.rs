@@ -94,7 +94,7 @@ impl Log {
     /// Cost: reads the whole log once.
     ///
     /// # Errors
-    /// The same as for [`LogReader::open`].
+    /// Returns the same errors as [`LogReader::open`].
     pub fn resume<T: Precision>(path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         let mut kept = LogReader::open::<T>(path, metric)?;
         while kept.next_step()?.is_some() {}
@@ -163,7 +163,7 @@ impl LogReader {
     /// Reads a log from bytes in memory: that of another process, for example. Messages call it `path`.
     ///
     /// # Errors
-    /// The same as for [`LogReader::open`].
+    /// Returns the same errors as [`LogReader::open`].
     pub fn of_bytes<T: Precision>(bytes: Vec<u8>, path: &Path, metric: &dyn Metric) -> Result<Self, Error> {
         Self::begin::<T>(Box::new(Cursor::new(bytes)), path, metric)
     }

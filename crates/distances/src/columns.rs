@@ -95,7 +95,7 @@ impl Compared {
     /// each letter.
     ///
     /// # Errors
-    /// The same as for [`with_ambiguous`](Self::with_ambiguous).
+    /// Returns the same errors as [`with_ambiguous`](Self::with_ambiguous).
     pub fn new(sequences: &Sequences, measure: Measure) -> Result<Self, Error> {
         Self::with_ambiguous(sequences, measure, Ambiguous::default())
     }

@@ -21,9 +21,9 @@ pub enum Error {
     Unsuited {
         /// The name of the data in messages.
         name: String,
-        /// The dissimilarity's requirement.
+        /// The requirement that the data violate.
         expected: String,
-        /// The data's violation of it.
+        /// The part of the data that violates it.
         found: String,
     },
     /// The result does not fit in the memory limit: take a smaller element, or a sample.

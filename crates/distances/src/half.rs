@@ -20,7 +20,7 @@ pub trait Precision: Copy + Send + Sync + PartialEq + std::fmt::Debug + 'static 
     /// Reads a value from its bytes.
     ///
     /// # Panics
-    /// Panics if there are not [`Precision::BYTES`] of them.
+    /// Panics if `bytes` does not have length [`Precision::BYTES`].
     fn read(bytes: &[u8]) -> Self;
 }
 

@@ -3,7 +3,7 @@
 //! A *line* is 64 bytes: 32 numbers of 16 bits, 16 of 32 or 8 of 64. A kernel is written once over [`Lanes`] and
 //! compiled for each instruction set ([`crate::dispatch`]). Whole numbers are exact, so all sets give the same results.
 //! `lanes/plain.rs` is the reference, and runs where no other set is available. Only `lanes/x86.rs` and `lanes/neon.rs`
-//! name instructions.
+//! contain instructions.
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) mod neon;

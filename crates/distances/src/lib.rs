@@ -7,7 +7,7 @@
 //!
 //! | data | metric |
 //! | --- | --- |
-//! | [`Sequences`] | [`sequence::Aligned`]: each pair is aligned; [`columns::Compared`]: they are aligned already |
+//! | [`Sequences`] | [`sequence::Aligned`] aligns each pair; [`columns::Compared`] is for sequences that are aligned already |
 //! | [`Fingerprints`](lehr_data::Fingerprints) | [`tanimoto::Tanimoto`] |
 //! | [`Incomplete`](lehr_data::Incomplete) rows | [`rows::Compared`] |
 //!
@@ -66,7 +66,7 @@ fn nucleotides_only(sequences: &Sequences, is_needed: bool, name: &str) -> Resul
     Ok(())
 }
 
-/// The example of the crate's README.
+/// Runs the example of the crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -3,7 +3,7 @@
 //!
 //! Every step is one round of an engine: each leaf computes its tile of that step ([`Schedule`]) and stores it. Nothing
 //! is combined, so values cannot depend on the rank that computed them. A stop between two rounds loses nothing, and a
-//! resumed run ends with the same bits.
+//! resumed run gives bit-identical values.
 
 use lehr_ranks::observe::{Control, Observer, Progress};
 use lehr_ranks::{Execution, LeafCells, Program, Round, Rounds, drive};
@@ -86,7 +86,7 @@ pub fn all_pairs<T: Precision>(
 /// first; if it stops the run there, `keep` still receives that step.
 ///
 /// # Errors
-/// The same as for [`all_pairs`].
+/// Returns the same errors as [`all_pairs`].
 ///
 /// # Example
 /// See [`Log`](crate::checkpoint::Log).

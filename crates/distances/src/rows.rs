@@ -1,7 +1,7 @@
 //! Dissimilarities of rows of numbers, some of which may be missing.
 //!
 //! A pair is compared in the columns where both have a value. Distances are then scaled up to all columns, as if the
-//! missing differences were like those seen. For example, a squared distance is multiplied by the number of columns,
+//! missing differences were like the others. For example, a squared distance is multiplied by the number of columns,
 //! divided by the number of columns compared. Cosine, correlation and Gower's mean need no scaling. Rows without a
 //! column in common have no dissimilarity.
 //!
@@ -340,7 +340,7 @@ pub(crate) fn products(row: &[f64], others: &[f64], sums: &mut [f64]) {
     }
 }
 
-/// Sums squared or absolute differences, and counts their columns. A missing value is 0 with presence 0.
+/// Sums squared or absolute differences, and counts their columns. A missing value is stored as 0, with presence 0.
 #[inline(always)]
 pub(crate) fn differences_present(
     row: &[f64],
@@ -366,7 +366,7 @@ pub(crate) fn differences_present(
     }
 }
 
-/// Sums absolute differences, each limited to 1, and counts their columns. A missing value is 0 with presence 0.
+/// Sums absolute differences, each limited to 1, and counts their columns. A missing value is stored as 0, with presence 0.
 #[inline(always)]
 pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
     let [counts, sums, ..] = sums;
@@ -384,7 +384,7 @@ pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f6
     }
 }
 
-/// Computes all sums that a cosine or a correlation needs. A missing value is 0 with presence 0.
+/// Computes all sums that a cosine or a correlation needs. A missing value is stored as 0, with presence 0.
 #[inline(always)]
 pub(crate) fn moments_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
     let count = sums[0].len();

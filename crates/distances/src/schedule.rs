@@ -1,9 +1,9 @@
 //! The schedule: which leaf computes which block of pairs, and in which step.
 //!
-//! Items are cut into the leaves of [`Partition`], whose size depends on N alone. One of each two symmetric pairs of
-//! leaves is enough. The usual triangle would give the first leaf a whole row of pairs and the last leaf just one. Here
-//! the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other leaf.
-//! So ranks that hold the same number of leaves have the same work:
+//! Items are divided into the leaves of [`Partition`], whose size depends on N alone. One of each two symmetric pairs
+//! of leaves is enough. The usual triangle would give the first leaf a whole row of pairs and the last leaf just one.
+//! Here the leaves form a *circle* of m leaves. Leaf I takes the leaves I, I + 1, …, I + m / 2, as many as any other
+//! leaf. So ranks that hold the same number of leaves have the same work:
 //!
 //! ```text
 //!        0 1 2 3 4          leaf I and the leaf k further on: step k
@@ -52,7 +52,7 @@ impl Schedule {
         Self { partition, parts: partition.leaf_size().min(items).div_ceil(PART_ROWS) }
     }
 
-    /// The number of leaves that the items are cut into.
+    /// The number of leaves into which the items are divided.
     pub fn leaves(&self) -> usize {
         self.partition.leaves()
     }

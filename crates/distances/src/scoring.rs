@@ -199,7 +199,7 @@ fn nucleotides(letter: u8) -> u8 {
     }
 }
 
-/// In the order of `Alphabet::Protein.letters()`.
+/// BLOSUM62, in the order of `Alphabet::Protein.letters()`.
 #[rustfmt::skip]
 const BLOSUM62: [i8; 576] = [
      4,-1,-2,-2, 0,-1,-1, 0,-2,-1,-1,-1,-1,-2,-1, 1, 0,-3,-2, 0,-2,-1, 0,-4,
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// As published with NUC.4.4, in its order of letters.
+    /// NUC.4.4 as published, in its own order of letters.
     #[rustfmt::skip]
     const NUC44: [[i32; 15]; 15] = [
         [ 5, -4, -4, -4, -4,  1,  1, -4, -4,  1, -4, -1, -1, -1, -2],

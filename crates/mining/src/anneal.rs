@@ -116,7 +116,7 @@ pub(crate) trait System: Send {
     fn merge(&mut self, temperature: f64) -> usize;
     /// The temperature to which a component waits before it may divide; infinite if it need not wait.
     fn hold_until(&self, component: usize) -> f64;
-    /// Divides a component along the direction in which it was measured unstable.
+    /// Divides a component along the direction in which it was found unstable.
     fn divide(&mut self, component: usize, temperature: f64);
 }
 

@@ -42,8 +42,8 @@ pub enum Error {
         /// The limit.
         most: f64,
     },
-    /// Pairs without a dissimilarity cut the items into separate parts. Cluster the parts one by one, or give values to
-    /// pairs between them.
+    /// Pairs without a dissimilarity divide the items into separate parts. Cluster the parts one by one, or give values
+    /// to pairs between them.
     #[error(
         "pairs without a dissimilarity cut the items into {parts} separate parts, of {} items: expected a chain of pairs with values from each item to all others; outside the largest part: {}; leave these out, take each part alone, or give values to pairs between the parts",
         listed(sizes, *parts),
@@ -71,7 +71,7 @@ pub enum Error {
     Unrelated {
         /// The number of such items.
         count: usize,
-        /// The first ten, counted from 0.
+        /// The first ten of them, counted from 0.
         first: Vec<usize>,
         /// The identifiers of those items, if known: see [`Error::with_ids`].
         ids: Vec<String>,
@@ -111,7 +111,7 @@ pub enum Error {
         "no row is further than {distance:e} from the mean of its column: expected at least {least:e}, so that a number can hold variances; multiply the columns by a power of ten"
     )]
     TooNear {
-        /// The unit of the deviations.
+        /// The scale of the largest deviation.
         distance: f64,
         /// The limit.
         least: f64,

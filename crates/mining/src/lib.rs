@@ -55,7 +55,7 @@ pub use error::Error;
 pub use input::Input;
 pub use lehr_ranks::{Engine, Execution};
 
-/// The example of the crate's README.
+/// Runs the example of the crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -158,8 +158,8 @@ impl<T: Real> Matrix<'_, T> {
 }
 
 /// Checks that a chain of pairs connects each item with all others, as every method of dissimilarities requires.
-/// Otherwise the relative positions of the parts would be arbitrary. Items of weight 0 need one pair with an item that
-/// has weight.
+/// Otherwise the relative positions of the parts would be arbitrary. An item of weight 0 needs one pair with an item of
+/// positive weight.
 ///
 /// # Errors
 /// Returns [`Error::Unrelated`] with the items that have no pair at all, or [`Error::Disconnected`].

@@ -12,7 +12,7 @@
 //! | `rounding.rs` | the rounding of the values |
 //! | `partition.rs` | cells: centres and the rows nearest to them |
 //! | `valley.rs` | the statistic: two modes against one |
-//! | `separation.rs` | from two cells to a line with counts on it |
+//! | `separation.rs` | the projection of two cells onto a line, and counts on it |
 //! | `hierarchy.rs` | merging from many cells to one |
 //!
 //! All arithmetic runs on one thread in a fixed order, so results have the same bits everywhere.

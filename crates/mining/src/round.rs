@@ -46,7 +46,7 @@ pub(crate) fn on_threads(threads: usize, count: usize, work: impl Fn(usize) + Sy
     drive(&execution, hands * ROWS_OF_A_LEAF, &Work { count, hands, work })
 }
 
-/// An operation for each of some numbers.
+/// The program that calls `work` once for each number.
 struct Work<F> {
     count: usize,
     hands: usize,

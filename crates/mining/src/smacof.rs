@@ -35,7 +35,7 @@ use fit::{Fit, State};
 use map::Outcome;
 use problem::{Problem, pass};
 
-/// An embedding that can be resumed on any number of ranks and under any engine, and ends with the same bits.
+/// An embedding that can be resumed on any number of ranks and under any engine, with bit-identical results.
 pub type Checkpoint = crate::anneal::Checkpoint<Parameters>;
 
 impl Resumable for Parameters {

@@ -4,7 +4,7 @@
 //! form: numbers of 64 or 32 bits, or 16-bit whole numbers, which are widened in registers. An [`Entry`] says with
 //! which value a pair enters a product: the dissimilarity, its square, 1 if present, or a weight computed from it.
 //! Columns (memberships, positions, directions of conjugate gradients) are stored as lines, one column after another.
-//! So a line of a row meets a line of each column.
+//! So a line of a row is multiplied with a line of each column.
 //!
 //! Sums are in the rows' precision within a strip of columns, and in `f64` beyond it. Their order depends only on the
 //! number of items. [`crate::guttman`] is the other kernel over such rows.
@@ -103,7 +103,7 @@ impl<T: Real> Columns<T> {
         }
     }
 
-    /// The number of an item in a column.
+    /// The value of an item in a column.
     ///
     /// # Panics
     /// Panics if there is no such item or column.

@@ -7,7 +7,7 @@
 //!   if the caller requests one.
 //! - [`soft`] and [`nearest`] pass over a block of rows and compute the sums for the next centres. [`shortest`]
 //!   computes the distances from which k-means++ draws.
-//! - [`lanes`] is the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
+//! - [`lanes`] has the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
 //! - [`compact`] and [`guttman`] read dissimilarities of all pairs in their compact, stored form. The former multiplies
 //!   them with columns, the latter makes a pass of SMACOF.
 //! - [`gaussian`] is to mixtures what [`soft`] is to centres. [`observed`] is [`soft`] for rows with missing cells.
@@ -49,7 +49,7 @@ pub mod soft;
 pub mod sparse;
 pub mod tiles;
 
-/// The example of the crate's README.
+/// Runs the example of the crate's README as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;

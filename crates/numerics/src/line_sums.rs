@@ -1,9 +1,9 @@
 //! Adds up the lanes of lines that hold sums over rows, to one number for each line.
 //!
-//! A block of some hundred rows adds a few tens of lines to each such line. Adding up its lanes one by one would take
-//! as long as all these additions. If a register holds a line, eight lines are added up together. The first step adds
-//! halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The order
-//! of additions is that of [`Line::sum`](crate::lanes::Line::sum).
+//! A block of some hundred rows adds only a few tens of lines to each of them. Adding up its lanes one by one would
+//! take as long as all these additions. If a register holds a line, eight lines are added up together. The first step
+//! adds halves of two lines to each other, and so on, until one register holds the eight sums ([`Lanes::sums`]). The
+//! order of additions is that of [`Line::sum`](crate::lanes::Line::sum).
 
 use crate::dispatch::kernel;
 use crate::lanes::{Lanes, Real};

@@ -410,7 +410,7 @@ impl<T: Scalar> CostIn<'_, T> {
         }
     }
 
-    /// The cost of the row that was read.
+    /// The cost, in a cluster, of the row that was read last.
     fn of(&self, row: u32, cluster: usize, position: &[f64]) -> f64 {
         match (self.input, self.sparse, self.costs) {
             (Input::Sparse(input), Some(centers), _) => {

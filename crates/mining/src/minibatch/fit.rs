@@ -246,7 +246,7 @@ impl Stream {
         Ok(())
     }
 
-    /// The figures that the observer receives. Each batch is processed once.
+    /// The figures that the observer receives. `sweeps` equals `batches`, because each batch is processed once.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         let (batches, clusters) = (self.passed.batches as f64, self.centers.len() as f64);
         vec![("batches", batches), ("clusters", clusters), ("sweeps", batches), ("mean_cost", self.objective)]

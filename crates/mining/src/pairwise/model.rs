@@ -55,9 +55,9 @@ pub struct Model {
     pub critical_temperature: f64,
     /// The number of passes over the matrix.
     pub iterations: u64,
-    /// One entry for each temperature. `mean_cost` is the mean of the field under the soft assignment.
+    /// The state at each temperature, in order. `mean_cost` is the mean of the field under the soft assignment.
     pub history: Vec<Step>,
-    /// One entry for each division, in their order.
+    /// The divisions, in order.
     pub splits: Vec<Split>,
     /// How the number of clusters was chosen, if it was not given.
     pub suggestion: Option<Suggestion>,

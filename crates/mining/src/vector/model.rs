@@ -51,11 +51,11 @@ pub struct Model {
     pub critical_temperature: f64,
     /// The number of passes over the rows.
     pub iterations: u64,
-    /// One entry for each temperature.
+    /// The state at each temperature, in order.
     pub history: Vec<Step>,
-    /// One entry for each division, in their order.
+    /// The divisions, in order.
     pub splits: Vec<Split>,
-    /// The choice of the number of clusters, if neither it nor a final temperature was given.
+    /// How the number of clusters was chosen, if neither a number nor a final temperature was given.
     pub number: Option<Number>,
     /// The costs and trials of the refinement.
     pub finish: Finish,

@@ -1,4 +1,4 @@
-//! Walks over the set bits of some rows, block of columns by block of columns.
+//! Walks over the set bits of rows, one block of columns after another.
 //!
 //! The lines of a thousand columns do not fit into the first-level cache, and each row needs one in six of them. So
 //! columns are walked in blocks that fit into it, for one line of centres at a time. All rows go through a block before

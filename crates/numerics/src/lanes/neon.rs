@@ -1,4 +1,4 @@
-//! Lines in the vector registers of aarch64: the only file that names its instructions.
+//! Lines in the vector registers of aarch64; only this file contains its instructions.
 //!
 //! Every processor of this family has these instructions, and programs for it are compiled with them. So kernels are
 //! entered without a check, and need only one copy.

@@ -1,4 +1,4 @@
-//! Lines in the vector registers of x86-64: the only file that names instructions.
+//! Lines in the vector registers of x86-64; only this file contains its instructions.
 //!
 //! Values of these types exist only inside the copies of a kernel, and the types are private to the crate.
 //! [`crate::dispatch`] enters a copy only after it has checked that the processor has the instruction set. Every
@@ -12,7 +12,7 @@ use super::{F32Line, F64Line, Lanes, Registers};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after asking the processor for it; aligned loads and stores go through references to lines,
+        // `dispatch` enters after checking that the processor has it; aligned loads and stores go through references to lines,
         // which are 64-byte aligned, the others through slices that were just cut to the numbers read.
         unsafe { $e }
     };
