@@ -88,10 +88,10 @@ pub(crate) fn sweep<N: Number, const LOCAL: bool>(
 
         match instruction_set() {
             InstructionSet::Avx512 | InstructionSet::Avx512Count => {
-                // SAFETY: the processor has every instruction set that `avx512` was compiled for, as `instruction_set` has just checked.
+                // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                 return unsafe { avx512::<N, LOCAL>(query, group, weights, state, found) };
             }
-            // SAFETY: the processor has every instruction set that `avx2` was compiled for, as `instruction_set` has just checked.
+            // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
             InstructionSet::Avx2 => return unsafe { avx2::<N, LOCAL>(query, group, weights, state, found) },
             InstructionSet::Plain => {}
         }
@@ -122,9 +122,9 @@ macro_rules! loops {
                 }
 
                 match instruction_set() {
-                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as `instruction_set` has just checked.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                     InstructionSet::Avx512Count => return unsafe { avx512($($argument),*) },
-                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as `instruction_set` has just checked.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
                     InstructionSet::Avx512 | InstructionSet::Avx2 => return unsafe { avx2($($argument),*) },
                     InstructionSet::Plain => {}
                 }

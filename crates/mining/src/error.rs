@@ -151,7 +151,7 @@ pub enum Error {
         bytes: u64,
         /// The number of bytes available.
         available: u64,
-        /// What to do about it.
+        /// The suggested remedy.
         cure: &'static str,
     },
     /// The observer stopped the method; it received the checkpoint just before.

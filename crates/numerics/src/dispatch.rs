@@ -36,9 +36,9 @@ macro_rules! kernel {
                 }
 
                 match $crate::dispatch::instruction_set() {
-                    // SAFETY: the processor has every instruction set that `avx512` was compiled for, as `instruction_set` has just checked.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx512` is compiled for.
                     $crate::dispatch::InstructionSet::Avx512 | $crate::dispatch::InstructionSet::Avx512Count => return unsafe { avx512::<$real $(, $constant)*>($($argument),*) },
-                    // SAFETY: the processor has every instruction set that `avx2` was compiled for, as `instruction_set` has just checked.
+                    // SAFETY: `instruction_set` has just found every instruction set that `avx2` is compiled for.
                     $crate::dispatch::InstructionSet::Avx2 => return unsafe { avx2::<$real $(, $constant)*>($($argument),*) },
                     $crate::dispatch::InstructionSet::Plain => {}
                 }

@@ -50,7 +50,7 @@ pub struct Model {
     pub imbalance: f64,
 }
 
-/// The result on the lead of a run.
+/// The result of a run, on the lead rank.
 pub(super) struct Outcome {
     pub state: State,
     pub assigned: Assigned,

@@ -42,8 +42,8 @@ pub struct Critical {
 /// `z`, followed by the part that the free covariance adds, such as `(z z' - 1) / sqrt 2`. The transition may be
 /// discontinuous for skewed data. For tied covariances it is 1, because annealing cannot help them.
 ///
-/// If cells are missing, it is the same quotient for the observed cells. The scores are those of the component under
-/// which these cells are most likely, normalised by the information in the cells.
+/// If cells are missing, it is the same quotient for the observed cells. The scores are those of the most likely
+/// component for these cells, normalised by the information in the cells.
 ///
 /// Cost: one pass with M² operations a row, M² more for each pattern of missing cells, and 30 M³, on the caller's
 /// thread. M is D + 1 (spherical), 2 D (diagonal), D (tied), D (D + 3) / 2 (full).

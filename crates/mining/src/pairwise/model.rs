@@ -77,7 +77,7 @@ pub struct Model {
     pub imbalance: f64,
 }
 
-/// The result on the lead of a run.
+/// The result of a run, on the lead rank.
 pub(crate) struct Outcome {
     pub state: State,
     pub hard: Hard,

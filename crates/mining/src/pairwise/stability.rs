@@ -27,8 +27,8 @@ use crate::rows::RowMajor;
 pub(crate) const STEPS: usize = 24;
 /// The most passes over the matrix to find the first critical temperature.
 pub(crate) const FIRST_STEPS: usize = 200;
-/// A division test ends when no eigenvalue has changed by more than the share `TOLERANCE`; the search for the first
-/// critical temperature, by `FIRST_TOLERANCE`.
+/// The relative change of all eigenvalues below which a division test ends, and below which the search for the first
+/// critical temperature ends.
 pub(crate) const TOLERANCE: f64 = 1e-5;
 pub(crate) const FIRST_TOLERANCE: f64 = 1e-13;
 /// The length of the random vector that is added to a vector before it is used again. Without it, an exact eigenvector

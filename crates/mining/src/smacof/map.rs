@@ -51,7 +51,7 @@ pub struct Map {
     pub warnings: Vec<String>,
 }
 
-/// The result on the lead of a run.
+/// The result of a run, on the lead rank.
 pub(crate) struct Outcome {
     pub state: State,
     /// The sums at the best positions, and N x (dimension + 1) moments and stresses.

@@ -70,7 +70,7 @@ pub struct Model {
     pub imbalance: f64,
 }
 
-/// The result on the lead of a run.
+/// The result of a run, on the lead rank.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub state: State,
