@@ -366,7 +366,8 @@ pub(crate) fn differences_present(
     }
 }
 
-/// Sums absolute differences, each limited to 1, and counts their columns. A missing value is stored as 0, with presence 0.
+/// Sums absolute differences, each limited to 1, and counts their columns. A missing value is stored as 0, with
+/// presence 0.
 #[inline(always)]
 pub(crate) fn capped_differences_present(row: &[f64], mine: &[f64], others: &[f64], theirs: &[f64], sums: &mut Sums) {
     let [counts, sums, ..] = sums;

@@ -79,7 +79,7 @@ pub(crate) struct Rows<T: Real> {
     pub bernoulli: Option<Bernoulli>,
     /// The stored centre of all rows, as a single cluster.
     pub middle: Vec<f64>,
-    /// The weighted sum of the cost of all rows in this cluster, which for squared distances are their squared lengths.
+    /// The weighted cost of all rows in this cluster. For squared distances, it is the sum of their squared lengths.
     pub square: f64,
     /// The scatter within cells, if these rows are means of cells that represent other rows. It is added to every cost.
     /// `None` if the rows represent no other rows.

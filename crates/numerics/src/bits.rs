@@ -264,7 +264,7 @@ impl<T: Real> BitScratch<T> {
 ///
 /// # Panics
 /// Panics if shapes disagree, if there is no centre, if second moments are requested, or if directions are requested
-/// that have no room.
+/// without room for them.
 ///
 /// # Example
 /// ```

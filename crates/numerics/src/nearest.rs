@@ -424,8 +424,8 @@ impl Owners {
         }
     }
 
-    /// Adds the masses of the rows beyond their planes, and gives the other rows weight 0. Returns whether there are
-    /// any beyond.
+    /// Adds the masses of the rows beyond their planes, and gives the other rows weight 0. Returns whether any row is
+    /// beyond its plane.
     #[inline(always)]
     fn keep_beyond<T: Real>(&mut self, thresholds: &[T], dimension: usize, sums: &mut [f64]) -> bool {
         let mut any = false;

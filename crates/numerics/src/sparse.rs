@@ -5,7 +5,7 @@
 //! `c` a centre relative to it, and `l = |x - o|^2` the squared length of a row, which is given. Then:
 //!
 //! ```text
-//! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over what is not 0 of x_j 2 c_j
+//! |x - o - c|^2 = l + (|c|^2 + 2 o . c) - sum over nonzero x_j of x_j 2 c_j
 //! ```
 //!
 //! So a row takes one line of 8 (16) centres for each of its values, as a row of bits does ([`crate::bits`]). It needs
@@ -211,7 +211,7 @@ impl<T: Real> SparseScratch<T> {
 ///
 /// # Panics
 /// Panics if shapes disagree, if there is no centre, if second moments are requested, or if directions are requested
-/// that have no room.
+/// without room for them.
 ///
 /// # Example
 /// ```

@@ -12,8 +12,8 @@ use super::{I16Line, I32Line, I64Line, Lanes};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after checking that the processor has it; loads and stores go through references to lines, which
-        // are 64-byte aligned and 64 bytes long.
+        // `dispatch` enters after checking that the processor has it; loads and stores go through references to lines,
+        // which are 64-byte aligned and 64 bytes long.
         unsafe { $e }
     };
 }

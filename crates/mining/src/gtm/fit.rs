@@ -1,10 +1,10 @@
 //! A fit as a series of steps, each of which can be resumed.
 //!
 //! ```text
-//! beginning   the principal axes, the critical temperature, and a sheet: a point with a seed of the plane in it, or the plane
+//! beginning   the principal axes, the critical temperature, and a sheet: a point with a trace of the plane, or the plane
 //! annealing   EM at each temperature to its fixed point, from above the critical temperature down to 1
-//! fitting     EM at temperature 1 until there is nothing left to gain
-//! measuring   the likelihood of the end, where both beginnings are followed: the point first, then the plane, and the likelier is kept
+//! fitting     EM at temperature 1 until it converges
+//! measuring   the final likelihood, if both starts are followed: first the point, then the plane; the better fit is kept
 //! ```
 //!
 //! All of the state is in [`State`], which is the content of a checkpoint. All ranks take the same steps, because they

@@ -16,7 +16,7 @@ use crate::Error;
 /// The label of an outlier, which is in no cluster.
 pub const OUTLIER: u32 = u32::MAX;
 
-/// The prior of the noise component is this, divided by the number of clusters.
+/// The prior of the noise component, before it is divided by the number of clusters.
 const PRIOR: f64 = 0.1;
 /// The number of clusters to assume if none is requested.
 const CLUSTERS: f64 = 10.0;

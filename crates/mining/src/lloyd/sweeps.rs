@@ -58,7 +58,7 @@ pub(crate) struct Swept {
 
 /// Sweeps to the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
-/// The number of centres from which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
+/// The fewest centres for which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
 /// computing all distances.
 const LEAST_KNOWN: usize = 16;
 /// The most bounds that are kept for a set of centres. There are up to two sets, each of at most one gibibyte.

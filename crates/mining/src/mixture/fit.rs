@@ -3,9 +3,9 @@
 //!
 //! ```text
 //! for each number of components that is tried
-//!     clustering   annealed clusters of as many centres, which do not hang on a lucky start (crate::vector)
-//!     fitting      covariances from the clusters, then EM at temperature 1 until there is nothing left to gain;
-//!                  the same through mixtures of simpler forms, fitted first; the likeliest is taken
+//!     clustering   as many clusters by annealing, which needs no lucky start (crate::vector)
+//!     fitting      covariances from the clusters, then EM at temperature 1 until it converges;
+//!                  again by way of mixtures of simpler covariance types; the most likely result is kept
 //! ```
 //!
 //! All of the state is in [`State`], which is the content of a checkpoint. All ranks take the same steps, because they

@@ -8,8 +8,8 @@
 //! with `K = S_oo⁻¹`, `y = K (x_o - u_o)` and a symmetric change B of the covariance:
 //!
 //! ```text
-//! score   y of the mean, (y' B y - tr K B) / 2 of the covariance
-//! bend    a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
+//! score      y of the mean, (y' B y - tr K B) / 2 of the covariance
+//! curvature  a' K a + 2 a' K B y + y' B K B y - tr(K B K B) / 2      for a change (a, B)
 //! ```
 
 use lehr_numerics::cholesky::{cholesky, inverse_of_factor, packed_row, triangle};

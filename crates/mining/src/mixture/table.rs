@@ -18,7 +18,7 @@ use crate::rows::Rows;
 /// The least deviation: the variance of smaller ones may underflow.
 const NEAREST: f64 = 1e-120;
 /// When to end the fit that fills missing values for the clustering: the remaining gain per unit of weight, and the
-/// most passes.
+/// maximum number of passes.
 const FILLED: SingleEnd = SingleEnd { left: 1e-6, most_sweeps: 200 };
 /// In that fit, rows are clouds of at least this share of a column's variance, because a fit for a start must not fail.
 const CLOUD: f64 = 1e-6;

@@ -57,7 +57,7 @@ pub struct Equilibrium {
 /// Source: Hofmann and Buhmann 1997. Cost: one pass over the matrix for each sweep.
 ///
 /// # Errors
-/// Returns [`Error::Parameter`] if a number is out of its range, and the errors of weights and missing pairs of
+/// Returns [`Error::Parameter`] if a number is out of its range. Errors about weights and missing pairs are those of
 /// [`super::cluster`].
 ///
 /// # Example

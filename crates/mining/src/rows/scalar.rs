@@ -58,8 +58,8 @@ thread_local! {
 
 /// A precision in which rows may be stored, with this thread's buffers.
 pub(crate) trait Scalar: Real {
-    /// How far below the best score of its row a score may be before it is left out. The largest share lost is about
-    /// the precision's own error.
+    /// The largest difference of a score from the best one of its row: scores further below are left out. The largest
+    /// share lost is about the precision's own error.
     const CUT: f64;
     /// The tiles themselves, if they hold the rows in double precision.
     fn exact(tiles: &Tiles<Self>) -> Option<&Tiles<f64>>;

@@ -1,10 +1,10 @@
 //! A run as a series of steps: grow, harden, refine. Each step can be resumed.
 //!
 //! ```text
-//! growing      one temperature a step; mass mode; the state is kept when the wanted number of components first exists
+//! growing      one temperature for each step, in mass mode; the state with the wanted number of components is stored
 //!              ├─ branch A: from that state in plain mode until memberships are hard, then Lloyd
-//!              └─ branch B: on to `overshoot` times as many, Lloyd, merged back by Ward's rule, Lloyd; not where clusters lie far apart
-//! refining     from the better branch: swaps and breaths, then Lloyd to the fixed point
+//!              └─ branch B: grow to `overshoot` times as many, Lloyd, merge by Ward's rule, Lloyd; not if clusters are far apart
+//! refining     from the better branch: swaps and breathing steps, then Lloyd to the fixed point
 //! ```
 //!
 //! All of the state is in [`State`], which is the content of a checkpoint; the rest of [`Fit`] can be computed from it.

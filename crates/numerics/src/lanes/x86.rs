@@ -12,8 +12,8 @@ use super::{F32Line, F64Line, Lanes, Registers};
 macro_rules! instructions {
     ($e:expr) => {
         // SAFETY: a value of this type is only made inside a kernel copy compiled for this instruction set, which
-        // `dispatch` enters after checking that the processor has it; aligned loads and stores go through references to lines,
-        // which are 64-byte aligned, the others through slices that were just cut to the numbers read.
+        // `dispatch` enters after checking that the processor has it; aligned loads and stores go through references to
+        // lines, which are 64-byte aligned, the others through slices that were just cut to the numbers read.
         unsafe { $e }
     };
 }
