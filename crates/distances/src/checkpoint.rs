@@ -1,8 +1,8 @@
 //! Stores the finished steps of a run on disk, so that a run that was stopped or killed can be resumed.
 //!
-//! The file is a log: a header that identifies the data and the dissimilarity, then one record for each step. A log
-//! only grows. However a run ends, the records that it appended before are valid. A truncated record is ignored, and
-//! its step is computed again.
+//! The file is a log: a header that identifies the data and the dissimilarity, then one record for each step. Records
+//! are only appended. However a run ends, the records that it appended before are valid. A truncated record is ignored,
+//! and its step is computed again.
 //!
 //! | part | bytes |
 //! | --- | --- |

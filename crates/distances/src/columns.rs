@@ -85,7 +85,7 @@ pub struct Compared {
     places: usize,
     rows: usize,
     measure: Measure,
-    /// For each row, the ambiguous letters and their positions; empty if [`Ambiguous`] skips them or is not used.
+    /// For each row, the ambiguous letters and their positions; empty unless they count ([`Ambiguous::Differ`]).
     ambiguous: Vec<Vec<(u32, u8)>>,
     fingerprint: u64,
 }

@@ -13,7 +13,7 @@ pub struct Share {
     pub items: u64,
     /// The number of active items.
     pub active: u64,
-    /// The share of active items in the cluster, divided by their share of all items; 0 if there are none.
+    /// The share of active items in the cluster, divided by their share of all items; 0 if no items are active.
     pub factor: f64,
     /// The probability of at least this many active items among as many items drawn at random.
     pub chance: f64,

@@ -13,7 +13,7 @@ const FLUSH: usize = 256;
 /// The number of centres that are compared with a tile together.
 const TOGETHER: usize = 4;
 
-/// Totals over the rows of a block.
+/// The sum and the maximum of the shortest squared distances in a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Shortest {
     /// The sum over the rows of weight times shortest squared distance.

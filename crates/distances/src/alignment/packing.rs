@@ -6,7 +6,7 @@
 //! the score:
 //!
 //! ```text
-//! v = score · A + matches · B - columns · D - transitions        A > B > D, each larger than the largest sum of the terms after it
+//! v = score · A + matches · B - columns · D - transitions        A > B > D, each above the largest sum of the later terms
 //! ```
 //!
 //! All four add up along an alignment, and so does v. The recurrences for scores therefore find the alignment of the

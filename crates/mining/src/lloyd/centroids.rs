@@ -26,7 +26,7 @@ const VAST: f64 = 1e150;
 /// Centres, and the probability that a row belongs to each: a partition of the whole space.
 ///
 /// The centres of a fit include the borders between neighbouring clusters, which give each label its probability
-/// (docs/design/certainty.md). Centres made of coordinates alone give memberships at a temperature.
+/// (docs/design/certainty.md). Centres that are created from coordinates give memberships at a temperature.
 ///
 /// # Example
 /// ```

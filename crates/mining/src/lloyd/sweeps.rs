@@ -56,7 +56,7 @@ pub(crate) struct Swept {
     pub has_empty: bool,
 }
 
-/// Sweeps to the fixed point.
+/// Patience to sweep until the fixed point.
 pub(crate) const TO_THE_END: Patience = Patience { sweeps: 1000, tolerance: 0.0, to_beat: None, until_empty: false };
 /// The fewest centres for which leaves of rows of bits keep bounds. With fewer, keeping bounds takes as long as
 /// computing all distances.
@@ -205,7 +205,7 @@ impl<'a, T: Scalar> Lloyd<'a, T> {
         Ok(self.sweep_until(rounds, centers, patience, None, false).await?.cost)
     }
 
-    /// Continues sweeps of which the last had cost `last`. The result has the same bits as an uninterrupted run.
+    /// Continues sweeps whose last one had the cost `last`. The result has the same bits as an uninterrupted run.
     pub async fn go_on(
         &mut self,
         rounds: &mut dyn Rounds,

@@ -54,7 +54,7 @@ impl State {
     }
 }
 
-/// A stream of which at least the sample has passed.
+/// A stream whose sample has passed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
     passed: Passed,

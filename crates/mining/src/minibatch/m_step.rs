@@ -15,7 +15,7 @@ pub(super) struct Center {
     pub rows: u64,
     /// The number of these rows that came after the sample.
     pub later: u64,
-    /// The weight of these rows, without forgetting.
+    /// The weight of all rows that it has received, without forgetting.
     pub weight: f64,
     /// The weighted mean of the rows' squared distances, each from the centre's position when the row arrived.
     pub square: f64,

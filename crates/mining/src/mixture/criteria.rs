@@ -55,7 +55,8 @@ pub struct Candidate {
     pub asked: usize,
     /// The number of components found; smaller only if the rows have no more distinct positions.
     pub components: usize,
-    /// The covariance type through which the best fit went on its way from the clusters; `None` if it went directly.
+    /// The covariance type of the intermediate mixture that led to the best fit; `None` if the fit came directly from
+    /// the clusters.
     pub through: Option<Covariance>,
     /// Whether the fit converged, rather than ending at the maximum number of sweeps.
     pub is_converged: bool,

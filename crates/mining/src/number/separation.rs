@@ -113,7 +113,7 @@ impl Cell<'_> {
         }
         let sphere = self.partition.sample.sphere();
         let circle = sphere.and_then(|sphere| Circle::new(sphere, self.centers, direction));
-        // If rows cover the sphere, opposite centres turn to wherever the rows look most divided by chance.
+        // If rows cover the sphere, opposite centres end up where the rows look most divided by chance.
         let share = if sphere.is_some() && circle.is_none() { OPPOSITE_SHARE } else { 1.0 };
         let mut residual = vec![0.0; difference.len()];
         let mut placed: Vec<(f64, f64, Option<usize>)> = Vec::with_capacity(self.rows.len());

@@ -327,7 +327,7 @@ mod tests {
         assert_eq!((dead.memberships[1], dead.memberships[3]), (0.0, 1.0));
         let mut living = components(1e-9);
         assert_eq!((living.merge(&[1.0, 3.0], 0.5), living.count), (0, 3));
-        // Without any weight, components cannot be told apart.
+        // If items have no weight, components cannot be told apart.
         assert_eq!(components(1e-9).merge(&[0.0, 0.0], 0.5), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! Removes the empty columns of sparse rows, if most columns are empty.
 //!
-//! Centres are not sparse: a single stray column number (`1 16777216:2`) would need gigabytes of zeros, of which each
-//! rank has copies. A column that is 0 in every row adds nothing to any distance, and every centre is 0 there. So the
+//! Centres are not sparse: a single stray column number (`1 16777216:2`) would need gigabytes of zeros, with copies on
+//! each rank. A column that is 0 in every row adds nothing to any distance, and every centre is 0 there. So the
 //! computation uses only the columns that have values, and the others are restored in the result.
 
 use lehr_data::Sparse;

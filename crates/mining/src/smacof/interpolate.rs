@@ -186,7 +186,7 @@ impl Placing<'_> {
     }
 }
 
-/// Returns starts: the solution of the linear equations, or two mirror images beside the flat through the neighbours.
+/// Returns starts: the solution of the linear equations, or its two mirror images if the neighbours lie in a flat.
 fn trilaterate(known: &[(&[f64], f64)], dimension: usize) -> Vec<Vec<f64>> {
     let count = known.len() as f64;
     let mean: Vec<f64> = (0..dimension).map(|k| known.iter().map(|(y, _)| y[k]).sum::<f64>() / count).collect();

@@ -20,7 +20,7 @@ pub struct Map {
     pub positions: Vec<f64>,
     /// The weighted sum of squared errors, divided by that of the squared dissimilarities: 0 is exact.
     pub stress: f64,
-    /// Kruskal's stress-1: the square root of the sum of squared errors, divided by that of the squared distances on
+    /// Kruskal's stress-1: the square root of the ratio of the sum of squared errors to the sum of squared distances on
     /// the map.
     pub stress_1: f64,
     /// The weighted sum of squared errors over all pairs, in the squared unit of the dissimilarities (times that of the

@@ -48,9 +48,9 @@ enum Phase {
     Done,
 }
 
-/// If the critical temperature in stored units is below this, a few points outweigh all others by a factor of this
-/// order. There is nothing to anneal, because such light points move no centre. Squared distances divided by such
-/// temperatures would also exceed single precision. Then centres are found by division alone.
+/// If the critical temperature in stored units is below this, one point far outweighs all others. There is nothing to
+/// anneal, because such light points move no centre. Squared distances divided by such temperatures would also exceed
+/// single precision. Then centres are found by division alone.
 pub(crate) const LEAST_CRITICAL: f64 = 1e-20;
 
 /// The share of the work that annealing a summary takes.
