@@ -73,7 +73,7 @@ impl Problem {
         self.rows[row].iter().zip(&self.origin).map(|(x, o)| (x - o) * (x - o)).sum()
     }
 
-    /// The sparse rows, in units of 2, by which they divide exactly.
+    /// The sparse rows, with doubled values and the unit 2, which cancel exactly.
     fn sparse<T: Real>(&self) -> SparseRows<T> {
         let doubled: Vec<Vec<f64>> =
             self.entries.iter().map(|(_, values)| values.iter().map(|x| 2.0 * x).collect()).collect();

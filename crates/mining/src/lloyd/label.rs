@@ -19,7 +19,7 @@ use crate::round::{LeafCells, Round, Rounds, total_of};
 use crate::rows::bernoulli::Costs;
 use crate::rows::{BitDistance, Input, OverStore, RowMajor, RowMajorMut, Rows, Scalar, SparseDistance, Storage};
 
-/// The number of rows that are converted to double precision together, if they are not stored so.
+/// The number of rows that are converted to double precision together, if they are stored in another form.
 const UNPACKED: usize = 256;
 /// The most differences of centres that are stored, counted in numbers.
 const MOST_DIFFERENCES: usize = 1 << 22;

@@ -221,9 +221,9 @@ fn slack_of(terms: usize, columns: usize, size: f64, epsilon: f64) -> f32 {
 /// centres. If `known` is empty, or if most distances would be needed, all are computed. The distances must be those of
 /// centres ([`HardBitCenters::set`]), because for other forms the bounds do not hold.
 ///
-/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. It costs at
-/// most a little more than [`nearest_bit_sums`](super::nearest_bit_sums). It allocates nothing once `scratch` and
-/// `known` have grown.
+/// Cost: set bits x 2 additions, rows x K comparisons, and the set bits of a row for each further distance. At most,
+/// this is slightly more than [`nearest_bit_sums`](super::nearest_bit_sums) costs. It allocates nothing once `scratch`
+/// and `known` have grown.
 ///
 /// # Panics
 /// Panics if shapes disagree, or if there is no centre.
