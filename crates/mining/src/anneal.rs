@@ -17,7 +17,7 @@
 //! | [`kmeans`](crate::kmeans) | `clusters`, `sweeps`, `starts` (those finished), `mean_cost` |
 //! | [`minibatch`](crate::minibatch) | those of [`vector`](crate::vector) in stages `sample: ...`, whose share of the stream is unknown; then `batches`, `clusters`, `sweeps`, `mean_cost` |
 //! | [`mixture`](crate::mixture) | `components`, `sweeps`; while clustering `temperature`, while fitting `log_likelihood` |
-//! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` where the map began as that |
+//! | [`gtm`](crate::gtm) | `sweeps`, `temperature` (once it is known), `objective` (after the first sweep at it); stages end with `from the plane` if the map began as the plane |
 //! | [`smacof`](crate::smacof) | `start`, `iteration`, `stress`, `temperature` (where it is above 0) |
 //!
 //! # Example

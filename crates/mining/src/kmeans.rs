@@ -2,8 +2,9 @@
 //! several starts is kept.
 //!
 //! It is the baseline for annealing ([`vector::cluster`](crate::vector::cluster)), and runs on the same rows, ranks and
-//! kernels for comparison. Sources: Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding" (2007),
-//! with several candidates for each centre as they recommend. Lloyd, "Least squares quantization in PCM" (1982).
+//! kernels for comparison. The starts follow Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding"
+//! (2007), with several candidates for each centre as they recommend. The iteration is that of Lloyd, "Least squares
+//! quantization in PCM" (1982).
 
 mod fit;
 mod model;

@@ -1,4 +1,5 @@
-//! The Cholesky factor of a small covariance, its inverse, and solving with it, with the same bits on every machine.
+//! Computes the Cholesky factor of a small covariance and its inverse, and solves with it, with the same bits on every
+//! machine.
 //!
 //! Matrices are packed: the lower triangle row by row, `n (n + 1) / 2` numbers. Additions, products, quotients and
 //! roots are computed in a fixed order, because every rank factors the reduced sums by itself (see [`crate::factor`]).

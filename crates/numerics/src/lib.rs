@@ -8,8 +8,8 @@
 //! - [`soft`] and [`nearest`] pass over a block of rows and compute the sums for the next centres. [`shortest`]
 //!   computes the distances from which k-means++ draws.
 //! - [`lanes`] has the arithmetic of the kernels. [`dispatch`] chooses the instruction set.
-//! - [`compact`] and [`guttman`] read dissimilarities of all pairs in their compact, stored form. The former multiplies
-//!   them with columns, the latter makes a pass of SMACOF.
+//! - [`compact`] and [`guttman`] read dissimilarities of all pairs in their compact, stored form. [`compact`]
+//!   multiplies them with columns, and [`guttman`] makes a pass of SMACOF.
 //! - [`gaussian`] is to mixtures what [`soft`] is to centres. [`observed`] is [`soft`] for rows with missing cells.
 //! - [`bits`] and [`sparse`] are [`soft`] and [`nearest`] for rows of bits, and for rows that store only nonzero
 //!   values.

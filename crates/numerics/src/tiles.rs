@@ -15,7 +15,7 @@ use lehr_spill::{Error, Slab, Storage, Writer};
 use crate::lanes::{Line, Real};
 
 /// Up to this dimension, squared distances are computed from differences; beyond it, from products. Products take half
-/// the work. They lose digits only if a row is much longer than its distance to a centre (rows are stored relative to
+/// the work, and lose digits only if a row is much longer than its distance to a centre (rows are stored relative to
 /// the mean).
 pub const DIRECT_DIMENSION: usize = 16;
 

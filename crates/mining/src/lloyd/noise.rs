@@ -4,7 +4,7 @@
 //! It follows the outlier component in the authors' annealing of mass spectra (Fox, Mani, Pyne 2013). Its cost is the
 //! square of a radius. So at temperature `T` it takes a row at squared distance `d` from its centre if
 //! `d > radius^2 + T ln(P_k / P_sponge)`. At high temperatures this distance is far beyond every cluster; at low ones
-//! it is the radius. So the component can be there from the start, with the same radius at all temperatures.
+//! it is the radius. So the component can exist from the start, with the same radius at all temperatures.
 //!
 //! To the kernels of bits and of sparse rows, a component is a constant and a term for each column. The noise component
 //! is one more of these, with terms of 0. The kernels of numbers do not know about it.

@@ -1,9 +1,9 @@
 //! Rows with missing values, sorted by the pattern of their missing columns.
 //!
-//! For rows that lack the same columns, much of the work is the same. It concerns the covariance of the observed
-//! columns, and the missing columns given the observed ones. So rows are sorted by pattern before they are divided into
-//! leaves. A leaf then has a few groups of one pattern each. The work for a pattern is done once for each group. The
-//! kernels for complete rows process a group, in as many columns as its rows have.
+//! For rows that lack the same columns, much of the work is the same: the work on the covariance of the observed
+//! columns, and on the missing columns given the observed ones. So rows are sorted by pattern before they are divided
+//! into leaves. A leaf then has a few groups of one pattern each. The work for a pattern is done once for each group.
+//! The kernels for complete rows process a group, in as many columns as its rows have.
 
 use std::cmp::Ordering;
 

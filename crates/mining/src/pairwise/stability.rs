@@ -1,6 +1,6 @@
 //! The stability of each component: the leading eigenvalue of its members' centred dissimilarities.
 //!
-//! With `q`, the normalised weights of the members, a component divides below the largest eigenvalue of
+//! With `q`, the normalised weights of the members, a component divides below the largest eigenvalue of this matrix:
 //!
 //! ```text
 //! G_ij = -sqrt(q_i q_j) (D_ij - B_i - B_j - 2 A)

@@ -2,9 +2,9 @@
 //!
 //! Kernels only compare: their squared distances have an error of some units in the last place of the squared lengths
 //! that cancel in them ([`lehr_numerics::sparse`]). Reported values are computed from differences, as for rows of
-//! numbers. So are values that decide by the distance itself: spreads, the starts of k-means, membership within a
-//! radius. Consider the columns in which a row is 0. They contribute the sum of the empty row, minus the terms of the
-//! few other columns. Equal numbers are added and subtracted in twice the precision, so no digits are lost.
+//! numbers. The same holds where the distance itself decides: for spreads, the starts of k-means, and membership within
+//! a radius. The columns in which a row is 0 contribute the sum of the empty row, minus the terms of the few other
+//! columns. Equal numbers are added and subtracted in twice the precision, so no digits are lost.
 
 use lehr_data::Sparse;
 use lehr_numerics::compensated::Sum;

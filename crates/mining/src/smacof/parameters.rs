@@ -25,10 +25,11 @@ pub enum Weighting {
     /// All equal.
     #[default]
     Equal,
-    /// 1 over the dissimilarity, as in Sammon's mapping. A dissimilarity below a thousandth of the mean counts as that.
+    /// 1 over the dissimilarity, as in Sammon's mapping. Dissimilarities below a thousandth of the mean are treated as
+    /// a thousandth of it.
     Sammon,
-    /// 1 over the squared dissimilarity, so that relative errors count equally. A dissimilarity below three hundredths
-    /// of the mean counts as that.
+    /// 1 over the squared dissimilarity, so that relative errors count equally. Dissimilarities below three hundredths
+    /// of the mean are treated as three hundredths of it.
     InverseSquare,
 }
 
