@@ -112,8 +112,7 @@ impl Problem {
     }
 }
 
-/// Numbers of rows near the limits of walks, of columns near those of words and blocks, and of centres near those of
-/// lines.
+/// Rows, columns and centres of each test: near the limits of walks, of words and blocks, and of lines.
 const SHAPES: [(usize, usize, usize); 10] = [
     (1, 17, 1),
     (3, 24, 2),

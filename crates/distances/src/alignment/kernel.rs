@@ -23,7 +23,7 @@ pub(crate) struct Weights<N> {
     pub(crate) open: N,
     /// The cost of each further letter in a gap.
     pub(crate) extend: N,
-    /// The cost of the first position of a border: as `open`, or 0 where end gaps are free.
+    /// The cost of the first position of a border: equal to `open`, or 0 where end gaps are free.
     pub(crate) border_open: N,
     /// The cost of each further position of a border.
     pub(crate) border_extend: N,

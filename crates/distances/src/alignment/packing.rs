@@ -1,9 +1,9 @@
 //! Packs a score and its counts into one whole number, so that the best alignment carries its counts along.
 //!
 //! The percentage of identical letters needs two counts of the best alignment: its equal letters and its length. There
-//! are two usual ways. One remembers every decision and walks back; that needs memory and branches. The other carries
-//! the counts beside the score and selects them with every maximum; that is three times the work. Here they are *in*
-//! the score:
+//! are two usual ways. A traceback stores every decision and walks back, which needs memory and branches. The other way
+//! carries the counts beside the score and selects them with every maximum, which triples the work. Here the counts are
+//! *in* the score:
 //!
 //! ```text
 //! v = score · A + matches · B - columns · D - transitions        A > B > D, each above the largest sum of the later terms

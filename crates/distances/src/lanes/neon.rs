@@ -87,7 +87,7 @@ macro_rules! neon {
 /// Returns the lane-wise maximum of 64-bit numbers, for which there is no instruction.
 ///
 /// # Safety
-/// As of instructions.
+/// The processor must have NEON.
 #[inline(always)]
 unsafe fn max_s64(a: int64x2_t, b: int64x2_t) -> int64x2_t {
     instructions!(vbslq_s64(vcgtq_s64(a, b), a, b))
