@@ -163,7 +163,7 @@ pub trait Lanes: Copy + Debug {
         sums
     }
 
-    /// Two to the power of each lane. Lanes below [`Real::LEAST_EXPONENT`] count as that; lanes above 1023 (127) are
+    /// Two to the power of each lane. Lanes below [`Real::LEAST_EXPONENT`] are raised to it; lanes above 1023 (127) are
     /// not allowed.
     ///
     /// The relative error is below 2.5 units of [`Real::EPSILON`] (tested against the standard library).

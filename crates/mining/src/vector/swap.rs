@@ -468,8 +468,8 @@ fn trial_patience(best: f64) -> Patience {
     Patience { sweeps: 60, tolerance: 1e-6, to_beat: Some(best), until_empty: false }
 }
 
-/// Adds `breath` centres where they gain most and lets all settle. Then removes as many where they cost least and lets
-/// all settle again.
+/// Adds `breath` centres where they gain most, and lets all settle. Then it removes the same number, those that cost
+/// least to remove, and lets all settle again.
 async fn breathe<T: Scalar>(
     lloyd: &mut Lloyd<'_, T>,
     rounds: &mut dyn Rounds,
