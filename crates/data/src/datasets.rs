@@ -162,7 +162,7 @@ pub fn compounds() -> (Fingerprints, Vec<Compound>) {
 #[cfg(feature = "patients")]
 pub const PATIENTS_NAME: &str = "nhanes_2009_2012_sample.csv.gz";
 
-/// Returns 2,944 adults of a health survey with 113 features; one value in five is missing. 34 features are
+/// Returns 2,944 adults of a health survey with 113 features; one value in five is missing. Of the features, 34 are
 /// measurements in different units, and 79 are 1 or 0 for whether an answer was given.
 ///
 /// # Example

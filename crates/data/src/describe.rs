@@ -15,8 +15,8 @@ use crate::read::is_value;
 /// The most different texts in a category, unless each of them has many rows.
 pub const LEVELS_MAX: usize = 50;
 
-/// With more than [`LEVELS_MAX`] different texts, a category needs at least `ROWS_A_LEVEL` rows for each, as with
-/// states or makes, and has at most `LEVELS_AT_MOST` texts.
+/// With more than [`LEVELS_MAX`] texts, a category needs at least `ROWS_A_LEVEL` rows for each, as with states or
+/// makes. It has at most `LEVELS_AT_MOST` texts.
 const ROWS_A_LEVEL: usize = 20;
 const LEVELS_AT_MOST: usize = 200;
 

@@ -2,8 +2,8 @@
 //!
 //! [`Points`] are checked, so that code that uses them need not check again. There is at least one row and one column,
 //! every value is finite, and all lengths agree. Weights are finite, non-negative and not all zero. Rows are stored one
-//! after another (row-major), so that a block of rows is a slice: in memory, or in a file for data larger than memory
-//! ([`Points::spilled`]). Methods label rows of weight 0, but these rows influence nothing.
+//! after another (row-major), so that a block of rows is a slice. The values are in memory, or in a file if they are
+//! larger ([`Points::spilled`]). Methods label rows of weight 0, but these rows influence nothing.
 //!
 //! Points do not know their origin, except for the name in messages. For reading, see [`crate::read`].
 

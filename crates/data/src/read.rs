@@ -154,9 +154,9 @@ fn no_rows(source: &Source<'_>, found: Contents) -> Error {
     Error::Contents { name: source.name().into(), expected: ROWS, found }
 }
 
-/// Returns the numbers of rows and columns of an uncompressed NPY array, from its header, if the file is as long as the
-/// header says; also of the numeric columns of a Parquet file. So a caller can refuse a table before reading it, for
-/// example because it is too large. Returns `None` for other formats, and for files that do not exist.
+/// Returns the numbers of rows and columns of an uncompressed NPY array, if the file is as long as its header says. For
+/// a Parquet file, it counts the numeric columns. So a caller can refuse a table before reading it, for example because
+/// it is too large. Returns `None` for other formats, and for files that do not exist.
 ///
 /// # Errors
 /// Returns the errors of [`points`] for opening the file and reading the header.

@@ -91,8 +91,8 @@ fn ends(column: &FrameColumn) -> (f64, f64) {
     (there().fold(f64::NAN, f64::min), there().fold(f64::NAN, f64::max))
 }
 
-/// Returns the smallest and the largest value of a column, each only if several rows have it and it is farther from all
-/// others than these are from each other.
+/// Returns the smallest and the largest value of a column, each only if several rows have it and it is far from all
+/// others. Far means farther than the others are from each other.
 fn far_ends(column: &FrameColumn) -> Vec<f64> {
     let Some(values) = measures(column) else { return Vec::new() };
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();

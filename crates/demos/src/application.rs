@@ -257,8 +257,9 @@ impl Application {
         Some(Enrichment::new(labels, clusters, |item| known.of[item] == ACTIVE))
     }
 
-    /// Returns the features that mark each cluster: those whose mean in the cluster is furthest from the mean of all
-    /// items, in standard deviations, furthest first. Returns an empty vector if the items have no features.
+    /// Returns the features that mark each cluster, by the difference of their mean in the cluster from the mean of all
+    /// items, in standard deviations. The largest difference comes first. Returns an empty vector if the items have no
+    /// features.
     pub fn marks(&self, labels: &[u32], clusters: usize) -> Vec<Vec<(&str, f64)>> {
         let Items::Records(records) = &self.items else { return Vec::new() };
         let mut members = vec![0.0; clusters];

@@ -146,7 +146,7 @@ pub struct Loaded {
     chosen_from: usize,
 }
 
-/// The service [`Samples`].
+/// The service of the built-in data.
 #[derive(Clone)]
 pub struct Samples {
     document: SampleState,

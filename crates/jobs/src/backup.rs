@@ -85,7 +85,7 @@ pub struct Counted {
     pub datasets: usize,
 }
 
-/// Checks the folder of a node or a backup of it: the checksum of each state, and whether each data set has the
+/// Checks the folder of a node or a backup of it. It checks the checksum of each state, and that each data set has the
 /// contents that its service names. In a backup it also checks each file against the list.
 ///
 /// # Errors

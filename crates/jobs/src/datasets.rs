@@ -1,8 +1,8 @@
 //! The contract of data sets: `lehr.datasets` 1.0. `datasets/service.rs` implements it.
 //!
-//! A data set is a [`Table`] with a name. A client can create one in three ways: upload it in pieces ([`Begin`],
-//! [`Append`], [`Finish`]), open a file under the data root ([`Open`]), or pass a whole table from a service ([`Put`]).
-//! It reads a data set by its handle ([`Take`]) or in pieces ([`Read`]).
+//! A data set is a [`Table`] with a name. A client uploads it in pieces ([`Begin`], [`Append`], [`Finish`]) or opens a
+//! file under the data root ([`Open`]). A service passes a whole table ([`Put`]). It reads a data set by its handle
+//! ([`Take`]) or in pieces ([`Read`]).
 
 pub(crate) mod contents;
 pub(crate) mod root;

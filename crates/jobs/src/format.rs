@@ -61,7 +61,7 @@ pub enum Form {
     /// CSV text with tabs.
     Tsv,
     /// An ordinary table; all columns are kept. It may have numbers as written (`1.818,99 €`), texts, dates and missing
-    /// values. The file is text with any delimiter, plain or gzip, a workbook (xlsx, xls, ods), JSON lines, an array of
+    /// values. The file is delimited text (plain or gzip), a workbook (xlsx, xls, ods), JSON lines, an array of
     /// objects, Parquet or Arrow; Lehr detects which. Jobs prepare it with `auto` and the related options.
     Table,
     /// A NumPy array of numbers in one or two dimensions; plain or gzip.

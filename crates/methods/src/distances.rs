@@ -28,8 +28,8 @@ pub const TABLES: &str =
 
 /// How items are compared, and how their dissimilarities are stored.
 ///
-/// By default, sequences are aligned pair by pair and the share of different letters is computed; fingerprints are
-/// compared by Tanimoto similarity, and rows by Euclidean distance.
+/// By default, sequences are aligned pair by pair, and the dissimilarity is the share of different letters.
+/// Fingerprints are compared by Tanimoto similarity, and rows by Euclidean distance.
 ///
 /// # Example
 /// ```

@@ -1,5 +1,5 @@
-//! Explains the differences between clusters: the columns in which each cluster differs from all rows, a name, a
-//! typical row, and rules that reproduce the labels.
+//! Explains the differences between clusters: the columns in which each differs from all rows, a name, a typical row,
+//! and rules that reproduce the labels.
 //!
 //! All columns of the table may explain clusters, even those that the clustering did not use: such a category may be
 //! the most informative. Each difference has a test value ([`Mark::test_value`]), which shows whether it could be
@@ -300,7 +300,7 @@ fn name(portraits: &mut [Portrait], unnamed: &[&str]) {
 }
 
 /// Returns a name from the columns with the largest effects, each used once. For a category, only a text that is
-/// clearly more frequent here than elsewhere is used: a rarer text is uninformative, and so is one of most rows that is
+/// clearly more frequent here than elsewhere is used. A rarer text is uninformative, and so is a common one that is
 /// only slightly more frequent.
 fn named_by(marks: &[Mark], most: usize, unnamed: &[&str]) -> String {
     let mut columns: Vec<&str> = Vec::new();

@@ -289,8 +289,8 @@ pub fn labels<'a>(
 }
 
 impl Fitted {
-    /// Returns a line for each component, by decreasing weight: `component`, `weight`, `rows`, the means by column, and
-    /// the standard deviations by column as `sd_COLUMN`, in the columns' units.
+    /// Returns a line for each component, by decreasing weight. It has `component`, `weight`, `rows`, then the mean and
+    /// the standard deviation (`sd_COLUMN`) of each column, in its unit.
     fn components(&self, rows: &Rows) -> Table<'static> {
         let mixture = &self.model.mixture;
         let ours = ["component", "weight", "rows"];

@@ -197,8 +197,8 @@ impl ModelFile {
     /// Reads and checks a model.
     ///
     /// # Errors
-    /// Returns [`Unreadable`] if the file cannot be read, if it is not a model or has another format, or if its numbers
-    /// do not form a valid model.
+    /// Returns [`Unreadable`] if the file cannot be read, is not a model, has another format, or has numbers that do
+    /// not form a valid model.
     pub fn read(path: &Path) -> Result<Self, Unreadable> {
         // A results folder means the model in it.
         let inside = path.join("model.json");
@@ -254,8 +254,8 @@ impl ModelFile {
     }
 
     /// Converts rows of an ordinary table to the form of the model, row after row, and returns warnings about them. A
-    /// missing value becomes NaN, even if the model filled it from other rows or left its row out: the result for a row
-    /// must not depend on the other rows.
+    /// missing value becomes NaN, even if the model filled it from other rows or left its row out. The result for a row
+    /// must not depend on other rows.
     ///
     /// # Errors
     /// The errors of [`Preparation::apply`].

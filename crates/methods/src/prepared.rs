@@ -1,5 +1,5 @@
-//! Prepares the rows of an ordinary table: the chosen columns in the form in which a method compares them, and the
-//! source table, which explains the clusters.
+//! Prepares the rows of an ordinary table: the chosen columns in the form that a method compares, and the source table,
+//! which explains the clusters.
 
 use lehr_data::describe::{ColumnAccount, describe_columns};
 use lehr_data::frame::{DataFrame, FrameColumn, Values};

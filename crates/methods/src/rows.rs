@@ -48,8 +48,8 @@ pub fn warnings_of(table: &Points, is_plain: bool) -> Vec<String> {
     warnings
 }
 
-/// Returns the same warnings, given the columns that were left out, the note on different spreads, and the note on a
-/// column that counts the rows.
+/// Returns these warnings, given the columns that were left out, and the notes on different spreads and on a column
+/// that counts the rows.
 fn told(
     table: &Points,
     left_out: &[LeftOut],

@@ -30,8 +30,8 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// # Errors
 /// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Contents`]: a table, sequences or an array of rows, which are input for computing dissimilarities.
-/// - [`Error::Format`]: not an array, not a header of Lehr, a header that contradicts its array, fixed point without a
-///   header, or a number of values that matches no N.
+/// - [`Error::Format`]: not an array or a header of Lehr, or a header that contradicts its array. Also fixed point
+///   without a header, or a number of values that matches no N.
 /// - [`Error::Faults`]: negative or infinite values, an asymmetric matrix, or a nonzero diagonal; the first ten and
 ///   their number.
 ///

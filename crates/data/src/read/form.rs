@@ -45,8 +45,8 @@ pub struct TableForm {
     pub missing: Vec<String>,
     /// The names of columns to read as text, whatever they contain.
     pub text: Vec<String>,
-    /// The names of columns to read as numbers, even if their values have leading zeros like codes, or look like dates,
-    /// times or yes and no. Other values in them are faults.
+    /// The names of columns to read as numbers, even if their values look like codes, dates, times or yes and no. Other
+    /// values in them are faults.
     pub number: Vec<String>,
     /// How to read columns, by name, as a [`DataFrame`](crate::frame::DataFrame) reported for a table of the same kind.
     pub columns: BTreeMap<String, ReadAs>,

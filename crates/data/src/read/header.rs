@@ -7,11 +7,11 @@
 //!    point is not a name either. So a first row of values with an `n/a` or a `3.5x` is reported, and not mistaken for
 //!    names.
 //! 3. 3. Numbers alone are names in two cases. Either they are years above columns without years, with a word or
-//!    nothing beside them (`country,2019,2020`): at least two years, ascending or descending, from 1700 to 2100. Or
-//!    they count the columns from 0 or 1, with nothing beside them (`,0,1,2`).
-//! 4. 4. If such numbers are likely names, but the row does not show it, the table is refused, because reading them as
-//!    values would silently change every result. This also holds for a single year beside a word, for evenly spaced
-//!    years, and for at least three numbers that count columns of fractions.
+//!    nothing beside them (`country,2019,2020`). There must be at least two, ascending or descending, from 1700 to
+//!    2100. Or they count the columns from 0 or 1, with nothing beside them (`,0,1,2`).
+//! 4. 4. If such numbers are likely names, but the row does not show it, the table is refused. Reading them as values
+//!    would silently change every result. This also holds for a single year beside a word, for evenly spaced years, and
+//!    for at least three numbers that count columns of fractions.
 //!
 //! Any other row of numbers has values, and so has a row whose word is repeated below it.
 

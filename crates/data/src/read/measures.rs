@@ -352,8 +352,8 @@ fn measures(framed: &Framed, selection: &Selection, spill: Option<&Spill>, has_g
     })
 }
 
-/// Returns whether a column is numeric, if no columns were chosen: all values are numbers, or most are and the others
-/// look like mistakes, which are reported.
+/// Returns whether a column is numeric, if no columns were chosen. All values must be numbers, or most of them if the
+/// others look like mistakes, which are reported.
 fn is_measure(framed: &Framed, column: usize, has_gaps: bool) -> bool {
     if framed.names_rows && column == 0 {
         return false;

@@ -1,6 +1,6 @@
 //! Reads rows of numbers from the columns of Parquet files.
 //!
-//! Values are stored column by column in groups of rows, and become rows block by block: the reader takes some thousand
+//! A file stores values column by column in groups of rows. To make a block of rows, the reader takes some thousand
 //! values of each chosen column in turn. So only a block of rows and a page of each column are in memory. [`Parquet`]
 //! checks the sizes that a file declares before it allocates memory for them. `pages.rs` checks the size of
 //! uncompressed pages, and `header.rs` reads their headers. A panic of the library means that the file is damaged. To

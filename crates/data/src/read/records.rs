@@ -8,8 +8,8 @@
 //! backslash. Unclosed quotes are treated as letters, so that they do not swallow the following rows.
 //!
 //! A delimiter is one byte, or [`SPACES`]: any run of spaces and tabs, ignored at both ends of a line. In a file
-//! delimited by spaces, a lone `#` before the first record marks it as a header and is not a field, as written by
-//! NumPy's `savetxt`.
+//! delimited by spaces, a lone `#` before the first record marks it as a header and is not a field. NumPy's `savetxt`
+//! writes it.
 
 use crate::error::{Error, quoted};
 use crate::read::slip::is_number_with_commas;
@@ -224,8 +224,8 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Returns whether the quote that is open at the end of the window's first line, `length` bytes long, closes before
-    /// a delimiter or a line end.
+    /// Returns whether the quote that is open after the window's first `length` bytes, a line, closes before a
+    /// delimiter or a line end.
     fn closes(&mut self, length: usize) -> Result<bool, Error> {
         let (quoting, delimiter, terminator) = (self.quoting, self.delimiter, self.terminator);
         let Some(opening) = last_open(&self.source.window()[..length], delimiter, quoting) else { return Ok(true) };

@@ -1,10 +1,10 @@
 //! The bytes of a data source: peeked before they are consumed, decompressed if they are gzip, and split into lines as
 //! text.
 //!
-//! This module handles, for all readers, everything around a file's contents: compression ([`Unpacked`]), a byte order
-//! mark, the three kinds of line ends, and the check for UTF-8. Compression is detected from the first bytes, not the
-//! name, so that a wrongly named file can be read. A [`Source`] has a window of bytes that grows on demand, and returns
-//! slices of it. It knows its position, so a reader can report where a fault is.
+//! For all readers, this module handles what surrounds a file's contents: compression ([`Unpacked`]), a byte order
+//! mark, line ends, and the check for UTF-8. Compression is detected from the first bytes, not the name, so that a
+//! wrongly named file can be read. A [`Source`] has a window of bytes that grows on demand, and returns slices of it.
+//! It knows its position, so a reader can report where a fault is.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -129,8 +129,7 @@ impl<'a> Source<'a> {
         File::open(self.path.as_ref().filter(|_| !self.reader.is_packed())?).ok()
     }
 
-    /// Returns the share of the file that was read, from 0 to 1, whether compressed or not; `None` if the length of the
-    /// source is unknown.
+    /// Returns the share of the file that was read, from 0 to 1. Returns `None` if the length of the source is unknown.
     pub(crate) fn fraction(&self) -> Option<f64> {
         self.length.map(|length| (self.taken.get() as f64 / length.max(1) as f64).min(1.0))
     }
@@ -189,8 +188,8 @@ impl<'a> Source<'a> {
         Ok(!self.is_at_end)
     }
 
-    /// Returns the last byte of line ends: a line feed, alone or after a carriage return, or a carriage return alone,
-    /// as on old Macintosh systems. The first line end outside quotes decides.
+    /// Returns the last byte of line ends. It is a line feed, alone or after a carriage return, or a lone carriage
+    /// return, as on old Macintosh systems. The first line end outside quotes decides.
     ///
     /// # Errors
     /// Returns [`Error::Encoding`] for UTF-16 with a byte order mark and for UTF-32, and errors of reading.

@@ -341,7 +341,7 @@ pub(super) struct Decided {
     /// The order of the parts of dates, if a column shows it.
     pub(super) dates: Option<DateOrder>,
     /// For each text column, the words for missing values that are texts in it, because no column of numbers or dates
-    /// uses them as missing values.
+    /// uses them.
     pub(super) texts: Vec<Vec<String>>,
     pub(super) notes: Vec<String>,
 }

@@ -42,8 +42,8 @@ impl Extent {
     }
 }
 
-/// Writes the numbers of `items` items to `out`: as NPY of the element's type (little-endian), or as raw big-endian
-/// rows for [`Element::I16be`], which are always full.
+/// Writes the numbers of `items` items to `out`, as NPY of the element's type (little-endian). [`Element::I16be`] is
+/// written as raw big-endian rows, which are always full.
 ///
 /// `row(i, values)` overwrites `values` with the row of item i: N numbers, 0 at i, and NaN for missing values. It is
 /// called once for each i, in order. `scale` is the result of [`Element::scale`].

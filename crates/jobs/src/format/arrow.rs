@@ -37,8 +37,7 @@ pub(crate) fn write_to(out: impl std::io::Write, table: &Table) -> Result<(), Ar
     writer.finish()
 }
 
-/// Reads a table that was sent as bytes, with its roles. A panic of the library becomes a fault, whoever sent the
-/// bytes.
+/// Reads a table that was sent as bytes, with its roles. A panic of the library becomes a fault for any sender.
 ///
 /// # Errors
 /// Returns [`Code::InvalidValue`], or [`Code::TooLarge`] if its values take more than eight times the memory of the

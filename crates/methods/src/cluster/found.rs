@@ -278,7 +278,8 @@ impl Fitted {
     }
 
     /// Returns the mean simplified silhouette of each cluster's rows. The silhouette of a row is `(b - a) / max(a, b)`,
-    /// with its distance `a` from its own centre and `b` from the nearest other centre: 1 at the centre, 0 on a border.
+    /// with its distance `a` from its own centre and `b` from the nearest other one. It is 1 at the centre and 0 on a
+    /// border.
     ///
     /// # Panics
     /// Panics if `data` are not the rows that were clustered.
@@ -303,8 +304,8 @@ impl Fitted {
     /// `merges_with` follow; if clusters have names, `name` is last.
     ///
     /// Centres are in the units of the columns (degrees on the sphere). The spread is the root mean square distance of
-    /// the cluster's rows from the centre: in km along the surface on the sphere, and in scaled units if columns are
-    /// scaled. For rows of bits, a centre is the frequency of each bit.
+    /// the cluster's rows from the centre. It is in km along the surface on the sphere, and in scaled units if columns
+    /// are scaled. For rows of bits, a centre is the frequency of each bit.
     fn centers_table(&self, data: Data<'_>) -> Table<'static> {
         let rows = data.rows();
         let centers = self.each_center().map(|center| rows.center(center));

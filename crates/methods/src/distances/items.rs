@@ -189,8 +189,8 @@ impl Items {
         }
     }
 
-    /// Returns the facts about the comparison, in addition to the name of the metric: the metric's parameters, for
-    /// sequences their alphabet, and for rows the columns and whether they were scaled. [`Options::completed`] takes
+    /// Returns the facts about the comparison, in addition to the name of the metric. They are the metric's parameters,
+    /// the alphabet of sequences, and for rows the columns and whether they were scaled. [`Options::completed`] takes
     /// options from these facts.
     pub fn parameters(&self, options: &Options, metric: &dyn lehr_distances::Metric) -> Map<String, Value> {
         let mut parameters = metric.parameters();

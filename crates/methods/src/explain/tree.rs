@@ -1,7 +1,8 @@
 //! A small decision tree that predicts a row's cluster from one column at a time.
 //!
 //! Source: classification trees (Breiman et al. 1984) with Gini impurity. The leaf whose split lowers the impurity most
-//! is split next, until the tree reproduces nearly all labels or has as many leaves as a reader can follow.
+//! is split next. The tree is complete when it reproduces nearly all labels, or has as many leaves as a reader can
+//! follow.
 
 use lehr_data::frame::Values;
 use serde::Serialize;

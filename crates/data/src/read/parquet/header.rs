@@ -1,7 +1,7 @@
 //! Reads the header of a page, in the compact protocol of Thrift: it describes the bytes before they are decompressed.
 //!
 //! Only the numbers of a header and of its structures are kept; statistics are skipped. The lengths in a header are not
-//! trusted: reading stops at the end of the column's bytes, and the code that decompresses the page checks its claims.
+//! trusted: reading stops at the end of the column's bytes. The code that decompresses the page checks its claims.
 
 use std::io::{self, ErrorKind, Read};
 

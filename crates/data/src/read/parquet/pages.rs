@@ -2,8 +2,8 @@
 //! expands to.
 //!
 //! A page is refused by its declared size before it is read, and decompressing it may yield this size but no more. The
-//! memory that the library takes afterwards is counted here too: for the words of a dictionary and the lengths of
-//! texts, because a few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
+//! memory that the library takes afterwards, for the words of a dictionary and the lengths of texts, is counted here
+//! too. A few bytes of a page can claim 2⁶⁰ of them. If a page has a checksum, it is verified.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

@@ -1,9 +1,9 @@
 //! Numbers in the notation of people: `1,818.99`, `1.818,99 €`, `(12.50)`, `1.7%`, `$56.7M`.
 //!
-//! A single number does not show the meaning of a comma or a point: `1,234` is more than one thousand in one country,
-//! and slightly more than one in another. So each text is read in both ways ([`Mark`]), and the column decides which
-//! way explains all values. The text around the digits (a sign, a currency, a percent sign) is the same in both. The
-//! digits are assembled and parsed once, so that the number has the same bits as in the notation of programs.
+//! A single number does not show the meaning of a comma or a point. In one country, `1,234` is more than one thousand;
+//! in another, slightly more than one. So each text is read in both ways ([`Mark`]), and the column decides which way
+//! explains all values. The text around the digits (a sign, a currency, a percent sign) is the same in both. The digits
+//! are assembled and parsed once, so that the number has the same bits as in the notation of programs.
 
 use std::borrow::Cow;
 

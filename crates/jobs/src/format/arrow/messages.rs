@@ -129,8 +129,8 @@ fn next(reader: &mut impl Read, message: &mut Vec<u8>) -> Result<Next, ArrowErro
     Ok(body.map_or(Next::End, Next::Message))
 }
 
-/// Checks that a message's body is not compressed, and is at least as long as all its columns together, because the
-/// reader copies unaligned bytes for each column that refers to them.
+/// Checks that a message's body is not compressed, and is at least as long as all its columns together. The reader
+/// copies unaligned bytes for each column that refers to them.
 fn check(message: &Message<'_>, body: u64, name: &str) -> Result<(), Fault> {
     let batch = match message.header_type() {
         MessageHeader::RecordBatch => message.header_as_record_batch(),
