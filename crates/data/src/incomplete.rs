@@ -40,8 +40,8 @@ impl Incomplete {
     /// Creates rows from row-major `values`; NaN means missing. The columns are called `x0`, `x1`, ….
     ///
     /// # Errors
-    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are
-    ///   none.
+    /// - Returns [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if
+    ///   there are none.
     /// - [`Error::Faults`] with each infinite value.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
         let columns = (0..dimension).map(|index| format!("x{index}")).collect();
@@ -51,7 +51,7 @@ impl Incomplete {
     /// Creates rows with names for the columns, and with a name for messages.
     ///
     /// # Errors
-    /// The same as for [`new`](Incomplete::new).
+    /// Returns the errors of [`new`](Incomplete::new).
     ///
     /// # Example
     /// ```
@@ -99,7 +99,7 @@ impl Incomplete {
     /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if the number of ids is not that of rows.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let expected = format!("{}, one a row", self.len());

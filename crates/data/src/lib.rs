@@ -1,4 +1,4 @@
-//! Data sets: reads, checks, writes and synthesises them.
+//! Reads, checks, writes and synthesises data sets.
 //!
 //! [`Points`] are the main type of this crate: rows of finite numbers with optional weights and ids, checked once and
 //! immutable. They come from files ([`read`]), from the built-in sets ([`datasets`]) or from a generator with known

@@ -52,7 +52,7 @@ impl Points {
     /// Cost: one pass over the values, no copy.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values.
+    /// - Returns [`Error::Shape`] if `dimension` is 0 or does not divide the number of values.
     /// - [`Error::Empty`] if there are no values.
     /// - [`Error::Faults`] with each value that is not finite.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
@@ -135,7 +135,7 @@ impl Points {
     /// Sets the names of the columns.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if the number of names is not that of columns.
+    /// Returns [`Error::Shape`] if the number of names differs from the number of columns.
     pub fn with_columns(mut self, columns: Vec<String>) -> Result<Self, Error> {
         if columns.len() != self.dimension {
             let expected = format!("{} names, one a column", self.dimension);
@@ -148,7 +148,7 @@ impl Points {
     /// Sets the weights of the rows.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if the number of weights is not that of rows.
+    /// - Returns [`Error::Shape`] if the number of weights differs from the number of rows.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
     ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
@@ -159,7 +159,7 @@ impl Points {
     /// Sets the ids of the rows.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if the number of ids is not that of rows.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of rows.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             return Err(shape("ids", format!("{}, one a row", self.len()), ids.len().to_string()));
@@ -355,8 +355,8 @@ impl Points {
 /// Checks the weights of `rows` rows, which messages call `name`.
 ///
 /// # Errors
-/// Returns [`Error::Shape`] if the number of weights is not that of rows. Returns [`Error::Faults`] with each weight
-/// that is negative or not finite, or if all weights are 0, or if their sum is not finite.
+/// Returns [`Error::Shape`] if the number of weights differs from the number of rows. Returns [`Error::Faults`] with
+/// each weight that is negative or not finite, or if all weights are 0, or if their sum is not finite.
 pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) -> Result<Vec<f64>, Error> {
     if weights.len() != rows {
         return Err(shape("weights", format!("{rows}, one a row"), weights.len().to_string()));

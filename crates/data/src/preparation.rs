@@ -318,7 +318,7 @@ impl Preparation {
     /// Converts a row that the method found to the units of the columns, in place.
     ///
     /// # Panics
-    /// Panics if the number of values is not that of features.
+    /// Panics if the number of values differs from the number of features.
     pub fn back(&self, values: &mut [f64]) {
         assert_eq!(values.len(), self.features.len(), "one value a feature");
         values.iter_mut().zip(&self.features).for_each(|(value, feature)| *value = feature.back(*value));
@@ -330,8 +330,8 @@ impl Preparation {
     /// to each of at most 2,000 rows.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type than
-    ///   before.
+    /// - Returns [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type
+    ///   than before.
     /// - [`Error::Faults`] for missing values that are not allowed, and for values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {

@@ -124,7 +124,7 @@ pub struct Selection {
 /// Cost: one pass. Memory: the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read.
+/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read.
 /// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a complete file of a
 ///   known format.
 /// - [`Error::Contents`]: it has contents for another reader.
@@ -207,7 +207,7 @@ pub enum Table {
 /// a table unless its name says otherwise.
 ///
 /// # Errors
-/// The same as for [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
+/// Returns the errors of [`points`], [`fps::fingerprints`], [`svmlight::rows`] and [`matrix_market::rows`].
 pub fn table(path: &Path, selection: &Selection, first_column: Option<FirstColumn>) -> Result<Table, Error> {
     table_of(rows_of(path)?, &again(path), selection, first_column, None)
 }
@@ -371,7 +371,7 @@ pub fn incomplete_from(reader: impl Read, name: &str, selection: &Selection) -> 
 /// Returns a reader that decompresses gzip and passes other data through, for examining a file.
 ///
 /// # Errors
-/// Returns errors of reading the first two bytes.
+/// Returns the errors of reading the first two bytes.
 pub fn unpacked<'a>(reader: impl Read + 'a) -> std::io::Result<Box<dyn Read + 'a>> {
     Ok(Box::new(Unpacked::new(reader, u64::MAX)?))
 }

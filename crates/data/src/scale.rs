@@ -263,7 +263,7 @@ impl Scaling {
     /// Converts a centre from the new scale back to the unit of the data, in place.
     ///
     /// # Panics
-    /// Panics if the number of values differs from that of columns.
+    /// Panics if the number of values differs from the number of columns.
     pub fn invert(&self, center: &mut [f64]) {
         assert_eq!(center.len(), self.shifts.len(), "columns of the centre and of the scaling");
         if self.scale == Scale::None {

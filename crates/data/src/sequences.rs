@@ -133,7 +133,7 @@ impl Sequences {
     /// aligned, and all must have the same length.
     ///
     /// # Errors
-    /// - [`Error::Shape`] if there are no sequences.
+    /// - Returns [`Error::Shape`] if there are no sequences.
     /// - [`Error::Faults`] with each letter outside the alphabet and each empty sequence. Among aligned sequences, also
     ///   with each whose length differs from the first, or that has only gaps.
     pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {
@@ -194,7 +194,7 @@ impl Sequences {
     /// Sets the ids of the sequences.
     ///
     /// # Errors
-    /// Returns [`Error::Shape`] if the number of ids is not that of sequences.
+    /// Returns [`Error::Shape`] if the number of ids differs from the number of sequences.
     pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, Error> {
         if ids.len() != self.len() {
             let (expected, found) = (format!("{}, one a sequence", self.len()), ids.len().to_string());

@@ -244,7 +244,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
 /// Runs a job of a declared method.
 ///
 /// # Errors
-/// The same as for [`Method::run`](crate::Method::run).
+/// Returns the errors of [`Method::run`](crate::Method::run).
 ///
 /// # Example
 /// ```
@@ -536,7 +536,7 @@ fn prepared(table: &Table, name: &str, options: &TableOptions, words: &RowsWords
 /// is read from a file.
 ///
 /// # Errors
-/// The same as for [`rows_of`].
+/// Returns the errors of [`rows_of`].
 fn stream_of(inputs: &Inputs, options: &TableOptions, sample_rows: usize) -> Result<Stream, Failure> {
     let (table, name) = (inputs.table(POINTS)?, inputs.dataset(POINTS));
     let TableOptions { columns, weights, .. } = options.clone();

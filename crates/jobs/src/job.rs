@@ -374,7 +374,7 @@ fn before(path: &Path) -> PathBuf {
 /// Reads the saved state of a job from a file, if it exists.
 ///
 /// # Errors
-/// The same as for [`Job::saved`].
+/// Returns the errors of [`Job::saved`].
 pub(crate) fn saved_in(path: &Path, id: &str) -> Result<Found, Failure> {
     let mut is_damaged = false;
     for path in [path.to_path_buf(), before(path)] {

@@ -113,13 +113,13 @@ pub(crate) trait AnyMethod: Send + Sync {
     /// Returns the options in the method's form: with its defaults, and in the order of its fields.
     ///
     /// # Errors
-    /// The same as for [`Options::read`].
+    /// Returns the errors of [`Options::read`].
     fn complete(&self, options: &Options) -> Result<Options, Fault>;
 
     /// Returns all faults in the options.
     ///
     /// # Errors
-    /// The same as for [`complete`](Self::complete).
+    /// Returns the errors of [`complete`](Self::complete).
     fn check(&self, options: &Options) -> Result<Vec<String>, Fault>;
 
     /// Runs the method.

@@ -99,7 +99,7 @@ impl Setup {
     /// Starts the service of a method that `lehr-methods` declares, as [`start_method`](Self::start_method) does.
     ///
     /// # Errors
-    /// The same as for [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```
@@ -125,7 +125,7 @@ impl Setup {
     /// Starts the service in the same way, and stores full results for the owner of the process: see [`Fits`].
     ///
     /// # Errors
-    /// The same as for [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_method`](Self::start_method).
     pub async fn start_keeping(
         &self,
         host: &Host,
@@ -156,7 +156,7 @@ impl Setup {
     /// for another contract.
     ///
     /// # Errors
-    /// The same as for [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
+    /// Returns the errors of [`start_datasets`](Self::start_datasets) and [`start_method`](Self::start_method).
     ///
     /// # Example
     /// ```

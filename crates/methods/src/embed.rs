@@ -80,12 +80,12 @@ pub enum Start {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Weighting {
-    /// All alike, so that large dissimilarities decide.
+    /// Equal weights, so that large dissimilarities dominate.
     #[default]
     Equal,
-    /// By one over the dissimilarity: small ones count for more.
+    /// The reciprocal of the dissimilarity, so that small dissimilarities count for more.
     Sammon,
-    /// By the square of that: an error counts as a share of the dissimilarity.
+    /// The reciprocal of the squared dissimilarity, so that relative errors count.
     InverseSquare,
 }
 

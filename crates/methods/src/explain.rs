@@ -110,7 +110,7 @@ pub struct Question<'a> {
 /// Cost: a pass over each numeric column, and a pass for each text examined. The tree is grown on at most 10,000 rows.
 ///
 /// # Panics
-/// Panics if the number of labels or distances is not that of rows.
+/// Panics if the number of labels or distances differs from the number of rows.
 ///
 /// # Example
 /// ```

@@ -64,12 +64,12 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Start {
-    /// Follow both, one after the other, and keep the end of higher likelihood.
+    /// Both, one after the other; the fit with the higher likelihood is kept.
     #[default]
     Both,
-    /// As a point, which unfolds while it cools.
+    /// A point, which unfolds during annealing.
     Annealed,
-    /// As the plane of the principal axes, without annealing.
+    /// The plane of the principal axes, without annealing.
     Plane,
 }
 

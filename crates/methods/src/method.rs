@@ -90,7 +90,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Reads and checks the content of a checkpoint file.
     ///
     /// # Errors
-    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
+    /// Returns the errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(path: &Path) -> Result<Vec<u8>, Error> {
         Checkpoint::<Self::Parameters>::read_json(path)
     }
@@ -98,7 +98,7 @@ pub trait Declared: Copy + Default + Send + Sync + 'static {
     /// Runs the method.
     ///
     /// # Errors
-    /// The errors of the method in `lehr-mining`.
+    /// Returns the errors of the method in `lehr-mining`.
     fn run(task: Task<'_>, options: &Self::Options) -> Result<Box<dyn Fit>, Error>;
 }
 
@@ -261,12 +261,12 @@ pub trait Method: Send + Sync {
     /// Reads and checks the content of a checkpoint file.
     ///
     /// # Errors
-    /// The errors of [`lehr_mining::anneal::Checkpoint::read`].
+    /// Returns the errors of [`lehr_mining::anneal::Checkpoint::read`].
     fn read_checkpoint(&self, path: &Path) -> Result<Vec<u8>, Error>;
     /// Runs the method.
     ///
     /// # Errors
-    /// The errors of the method in `lehr-mining`.
+    /// Returns the errors of the method in `lehr-mining`.
     ///
     /// # Panics
     /// Panics if [`check`](Self::check) reports faults in the options.

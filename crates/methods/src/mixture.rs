@@ -63,7 +63,7 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// Give components covariances of this form.
+/// The form of the components' covariances.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Covariance {

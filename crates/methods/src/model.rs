@@ -219,7 +219,7 @@ impl ModelFile {
     /// Checks a model in JSON; messages call it `shown`.
     ///
     /// # Errors
-    /// The same as for [`read`](Self::read).
+    /// Returns the errors of [`read`](Self::read).
     pub fn of_json(value: serde_json::Value, shown: &str) -> Result<Self, Unreadable> {
         let bad = |what: String| Unreadable::new(format!("{shown}: {what}"));
         if value["kind"] != KIND {
@@ -258,7 +258,7 @@ impl ModelFile {
     /// must not depend on other rows.
     ///
     /// # Errors
-    /// The errors of [`Preparation::apply`].
+    /// Returns the errors of [`Preparation::apply`].
     ///
     /// # Panics
     /// Panics if the model's columns were not prepared.

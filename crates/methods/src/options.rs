@@ -425,7 +425,7 @@ mod tests {
         components: Option<usize>,
         /// Their form.
         form: Form,
-        /// A form or none.
+        /// An optional form.
         other: Option<Form>,
         /// Say more.
         loud: bool,

@@ -48,7 +48,7 @@ pub struct Options {
     /// Go on to the next temperature when no item's field moves by more than this share of it
     #[schemars(range(min = 1e-12, max = 0.1), extend("x-value" = "SHARE", "x-python" = "tol", "x-advanced" = true))]
     pub tolerance: f64,
-    /// Grow to this many times the clusters wanted, then merge those that are too many
+    /// Grow to this many times the wanted number of clusters, then merge the surplus
     #[schemars(range(min = 1.0, max = 4.0), extend("x-value" = "FACTOR", "x-advanced" = true))]
     pub overshoot: f64,
     /// Random seed

@@ -58,7 +58,7 @@ const FARTHEST: f64 = 1e140;
 enum Distance {
     /// In the unit of the columns.
     Straight,
-    /// Through the Earth; shown along the surface.
+    /// Through the Earth; reported along the surface.
     Chord,
     /// No distance, but the cost of the row in nats.
     Cost,
@@ -166,7 +166,7 @@ impl Predicted {
     /// any value gets the expectation for an unknown row: the heaviest component, or the middle of the map.
     ///
     /// # Errors
-    /// The same as for [`of_points`](Self::of_points).
+    /// Returns the errors of [`of_points`](Self::of_points).
     pub fn of_records(model: &ModelFile, rows: &Incomplete, memberships: bool) -> Result<Self, Refusal> {
         if matches!(model.model, Learnt::Clusters(_)) {
             let expected = "rows without missing cells, the only ones that clusters can label".into();

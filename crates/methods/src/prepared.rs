@@ -59,7 +59,7 @@ impl Described {
     /// Decides how the columns are used.
     ///
     /// # Errors
-    /// The errors of [`Preparation::new`].
+    /// Returns the errors of [`Preparation::new`].
     pub fn prepare(self, wishes: &Wishes) -> Result<Decided, Error> {
         let Self { mut frame, mut accounts, reserved } = self;
         let wishes = Wishes { reserved, ..wishes.clone() };

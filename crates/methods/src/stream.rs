@@ -48,7 +48,7 @@ impl Stream {
     /// Reads the sample, which determines the scaling of columns. Returns `None` if there are no rows.
     ///
     /// # Errors
-    /// The errors of the source.
+    /// Returns the errors of the source.
     pub fn begin(mut source: Box<dyn Source>, rows: usize, scale: Scale) -> Result<Option<Self>, Error> {
         let Some(sample) = source.next(rows)? else { return Ok(None) };
         Ok(Some(Self {

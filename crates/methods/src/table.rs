@@ -139,7 +139,7 @@ impl<'a> Table<'a> {
     /// should be buffered.
     ///
     /// # Errors
-    /// Returns errors of `out`.
+    /// Returns the errors of `out`.
     ///
     /// # Panics
     /// Panics if the columns differ in length.
@@ -153,7 +153,7 @@ impl<'a> Table<'a> {
     /// Writes the header.
     ///
     /// # Errors
-    /// Returns errors of `out`.
+    /// Returns the errors of `out`.
     pub fn write_head(&self, out: impl Write) -> io::Result<()> {
         let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
         csv::Table::new(out, &names).map(|_| ())
@@ -162,7 +162,7 @@ impl<'a> Table<'a> {
     /// Writes the rows of a range. `ids` has an identifier for each row of the range; without it, rows are numbered.
     ///
     /// # Errors
-    /// Returns errors of `out`.
+    /// Returns the errors of `out`.
     ///
     /// # Panics
     /// Panics if there are too few rows or identifiers.

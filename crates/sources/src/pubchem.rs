@@ -175,7 +175,7 @@ impl PubChem {
     /// Queries the public PubChem server.
     ///
     /// # Errors
-    /// The same as for [`Getter::new`].
+    /// Returns the errors of [`Getter::new`].
     ///
     /// # Example
     /// See [`PubChem`].

@@ -37,7 +37,7 @@ impl Preparation {
     /// Decides how each column of a table is used.
     ///
     /// # Errors
-    /// - [`Error::NoSuchColumns`] if a named column does not exist.
+    /// - Returns [`Error::NoSuchColumns`] if a named column does not exist.
     /// - [`Error::Shape`] if a column cannot be used as requested, or if no column is left to use.
     pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
         Self::of_accounts(frame, &describe_columns(frame), wishes)
@@ -46,7 +46,7 @@ impl Preparation {
     /// Decides the same from existing descriptions of the columns.
     ///
     /// # Errors
-    /// The same as for [`new`](Self::new).
+    /// Returns the errors of [`new`](Self::new).
     pub fn of_accounts(frame: &DataFrame, accounts: &[ColumnAccount], wishes: &Wishes) -> Result<Self, Error> {
         check_names(frame, wishes)?;
         let auto = wishes.is_auto;

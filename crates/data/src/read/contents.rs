@@ -19,7 +19,7 @@ pub(super) const LOOKED_AT: usize = 1 << 16;
 /// text, because a table can look like it.
 ///
 /// # Errors
-/// Returns errors of reading the first bytes.
+/// Returns the errors of reading the first bytes.
 pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents>, Error> {
     if fps::is_fps(source)? {
         return Ok(Some(Contents::Fingerprints));
@@ -52,7 +52,7 @@ pub(super) fn other_than_rows(source: &mut Source<'_>) -> Result<Option<Contents
 /// Returns the format of a source that is not an array: a table, unless it is something else.
 ///
 /// # Errors
-/// Returns errors of reading the first bytes; [`Error::Format`] for formats that no reader supports.
+/// Returns the errors of reading the first bytes; [`Error::Format`] for formats that no reader supports.
 pub(super) fn other_than_array(source: &mut Source<'_>, expected: &'static str) -> Result<Option<Contents>, Error> {
     let head = source.fill(16, None)?;
     if head.starts_with(npy::MAGIC) {

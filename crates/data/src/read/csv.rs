@@ -196,7 +196,7 @@ impl<'a> Rows<'a> {
     /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// Returns errors of reading; faults of these rows; at the end, faults that concern all rows.
+    /// Returns the errors of reading; faults of these rows; at the end, faults that concern all rows.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         while self.table.kept < rows {
             match self.sample.next() {

@@ -107,7 +107,7 @@ impl<'a> Rows<'a> {
     /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// Returns errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
+    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let dimension = self.header.shape[1];
         let there = self.header.rows_there(&self.source);

@@ -12,7 +12,8 @@ use crate::read::source::{Source, foreign_format};
 /// eight per byte if it is `None`. Ids are row numbers.
 ///
 /// # Errors
-/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
+/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
+///   its end.
 /// - [`Error::Format`] if it is not such an array, or if a row does not have the number of bytes for `bits` columns.
 /// - [`Error::Faults`] with every row that has a bit beyond the last.
 ///

@@ -429,7 +429,7 @@ impl Rows {
     /// Returns the next rows of positive weight, at most this many; `None` at the end.
     ///
     /// # Errors
-    /// Returns errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
+    /// Returns the errors of reading; faults of these rows; at the end, an error if no row had a positive weight.
     pub fn next(&mut self, rows: usize) -> Result<Option<Points>, Error> {
         let layout = self.chosen.layout();
         let there = usize::try_from(self.parquet.rows()).unwrap_or(usize::MAX) - self.row;

@@ -73,7 +73,7 @@ impl<'a> Unpacked<'a> {
     /// Examines the first two bytes of `reader`, and decompresses gzip. `bytes_max` limits the plain bytes.
     ///
     /// # Errors
-    /// Returns errors of reading the first two bytes.
+    /// Returns the errors of reading the first two bytes.
     pub fn new(reader: impl Read + 'a, bytes_max: u64) -> io::Result<Self> {
         let failed = Rc::new(Cell::new(false));
         let mut reader = Witness { reader, failed: Rc::clone(&failed) };

@@ -92,7 +92,7 @@ impl<W: Write> Table<W> {
     /// Ends the row.
     ///
     /// # Panics
-    /// Panics if the number of fields in the row is not that of columns.
+    /// Panics if the number of fields in the row differs from the number of columns.
     pub fn end_row(&mut self) -> io::Result<()> {
         assert_eq!(self.fields, self.width, "fields in a row of a table");
         self.fields = 0;

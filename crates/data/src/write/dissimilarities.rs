@@ -51,7 +51,7 @@ impl Extent {
 /// Cost: one call per row, and the bytes written; memory for one row.
 ///
 /// # Errors
-/// Returns errors of `out`.
+/// Returns the errors of `out`.
 ///
 /// # Example
 /// ```

@@ -37,7 +37,7 @@ pub fn fingerprints(path: &Path, rows: &Fingerprints) -> Result<(), Error> {
 /// memory together.
 ///
 /// # Errors
-/// Returns errors of `out`.
+/// Returns the errors of `out`.
 pub fn array(mut out: impl Write, rows: usize, bits: usize, mut fill: impl FnMut(usize, &mut [u64])) -> io::Result<()> {
     let width = bits.div_ceil(8);
     npy::header(&mut out, "|u1", &format!("({rows}, {width})"))?;

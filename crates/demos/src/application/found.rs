@@ -93,7 +93,7 @@ pub fn in_rich(enrichment: &Enrichment) -> String {
 /// Writes a line for each item: `item`, `id`, and the known class if there is one.
 ///
 /// # Errors
-/// Returns errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_ids(out: &mut impl io::Write, application: &Application) -> io::Result<()> {
     let columns: Vec<&str> =
         ["item", "id"].into_iter().chain(application.known.as_ref().map(|known| known.name.as_str())).collect();

@@ -40,7 +40,7 @@ pub fn title(regions: &Regions, view: View) -> String {
 /// Writes a line for each region: `id`, and its cluster in each view.
 ///
 /// # Errors
-/// Returns errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let columns: Vec<&str> = std::iter::once("id").chain(found.iter().map(|found| found.view.name())).collect();
     let mut table = Table::new(out, &columns)?;
@@ -58,7 +58,7 @@ pub fn write_labels(out: &mut impl io::Write, regions: &Regions, found: &[Found]
 /// and the mean position where they are known, then the mean of each attribute.
 ///
 /// # Errors
-/// Returns errors of the writer.
+/// Returns the errors of the writer.
 pub fn write_profiles(out: &mut impl io::Write, regions: &Regions, found: &[Found]) -> io::Result<()> {
     let mut ours = vec!["view", "cluster", "regions", "people"];
     ours.extend(regions.subgroup.as_ref().map(|_| "subgroup"));

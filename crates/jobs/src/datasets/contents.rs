@@ -279,7 +279,7 @@ impl Contents {
     /// renames the files of these uploads, so that no later upload overwrites them.
     ///
     /// # Errors
-    /// Returns errors of the disk.
+    /// Returns the errors of the disk.
     pub(crate) fn orphans(&self) -> io::Result<(Vec<(u64, Table)>, usize)> {
         let (mut tables, mut uploads) = (Vec::new(), 0);
         let Some(folder) = &self.folder else { return Ok((tables, uploads)) };

@@ -22,7 +22,7 @@ const MAGIC: &[u8] = b"ARROW1";
 /// Writes a table as a stream of one batch.
 ///
 /// # Errors
-/// Returns [`Code::OperationFailed`] if writing fails, which it does not do in memory.
+/// Returns [`Code::OperationFailed`] if writing fails. Writing to memory does not fail.
 pub(crate) fn write(table: &Table) -> Result<Vec<u8>, Fault> {
     let mut bytes = Vec::with_capacity(table.bytes() + 4096);
     write_to(&mut bytes, table)
@@ -484,8 +484,8 @@ mod tests {
         let rows = arrow_array::DictionaryArray::new(Int32Array::new_null(2), Arc::new(words));
         let batch = RecordBatch::try_from_iter([("d", Arc::new(rows) as ArrayRef)]).unwrap();
         for as_file in [false, true] {
-            // The batch of two rows is written twice, hence four faults. A panic of the library would be reported as
-            // damage.
+            // The batch of two rows is written twice, so there are four faults. A panic of the library would be
+            // reported as damage.
             let fault = refused(&written(&batch, as_file), 1 << 20);
             assert!(
                 fault.reason().starts_with("a, row 1, column 1 (\"d\"): expected a value, found none\n"),

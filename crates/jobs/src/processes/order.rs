@@ -1,4 +1,4 @@
-//! Orders: what the processes of a job should do, as files in a folder and as one sequence of bytes.
+//! Orders, which tell the processes of a job what to do, as files in a folder and as a single byte sequence.
 //!
 //! | part of the bytes | |
 //! | --- | --- |

@@ -98,7 +98,7 @@ pub enum RowCost {
     Bernoulli,
 }
 
-/// The rows and centres that a k-means iteration looks at.
+/// The centres that a k-means iteration compares rows with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sweeps {

@@ -9,7 +9,7 @@ use crate::table::Table;
 
 /// A distance is far out this many interquartile ranges above the upper quartile (Tukey).
 const FAR_OUT: f64 = 3.0;
-/// The least rows that a cluster needs for quartiles of its own.
+/// The fewest rows with which a cluster has quartiles of its own.
 const ROWS_OF_QUARTILES: usize = 20;
 /// The largest share of rows at which a cluster counts as a few isolated rows, not as a group.
 const TINY: f64 = 0.002;
@@ -54,8 +54,8 @@ pub struct OutlyingRow {
 impl Standing {
     /// Measures the distances of rows from these K x D centres.
     ///
-    /// Cost: a distance from each row to each centre. For bits and sparse rows, each distance takes as long as the row
-    /// has nonzero values.
+    /// Cost: a distance from each row to each centre. For bits and sparse rows, the cost of a distance is proportional
+    /// to the nonzero values of the row.
     ///
     /// # Panics
     /// Panics if a label has no centre.
@@ -159,7 +159,7 @@ impl Outlying {
     /// Returns the outlying rows for these labels and K x D centres. Rows of weight 0 do not affect the usual distance.
     ///
     /// # Panics
-    /// Panics if the number of labels is not that of rows, or if a label has no centre.
+    /// Panics if the number of labels differs from the number of rows, or if a label has no centre.
     pub fn of_rows(
         input: Input<'_>,
         weights: Option<&[f64]>,

@@ -1,4 +1,4 @@
-//! The words among the options of distances, each with its meaning.
+//! The named choices among the options of distances.
 
 use lehr_data::dissimilarities;
 use lehr_data::sequences::Alphabet;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::ItemKind;
 
-/// The dissimilarity between two items that is computed.
+/// The metric to compute.
 ///
 /// # Example
 /// ```
@@ -204,7 +204,7 @@ impl From<Letters> for Alphabet {
     }
 }
 
-/// The type of a dissimilarity that is stored.
+/// The type of a stored dissimilarity.
 ///
 /// # Example
 /// ```

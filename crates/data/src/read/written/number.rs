@@ -236,7 +236,7 @@ fn divides_thousands(whole: &str, thousands: char, mark: Mark) -> bool {
     (is_usual || is_indian) && !whole.starts_with('0')
 }
 
-/// Reads a number in the notation of programs, as most fields of most tables have it.
+/// Reads a number in the notation of programs, which most fields of most tables use.
 pub(crate) fn plain(text: &str) -> Option<f64> {
     let first = text.bytes().next()?;
     // Words such as `inf` and `NaN` are not numbers here.
