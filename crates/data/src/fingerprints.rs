@@ -35,7 +35,7 @@ impl Fingerprints {
     /// Creates rows of `bits` bits from packed words; their ids are `0`, `1`, ….
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if there are no bits or rows, or if the words do not divide into rows.
+    /// - [`Error::Shape`] if there are no bits or rows, or if the words do not divide into rows.
     /// - [`Error::Faults`] with each row that has a bit beyond the last.
     pub fn new(words: Vec<u64>, bits: usize) -> Result<Self, Error> {
         let shape = |expected: String, found: String| Error::Shape { what: "fingerprints".into(), expected, found };
@@ -75,7 +75,7 @@ impl Fingerprints {
     /// Sets the weights of the rows. Programs that count rows, such as `lehr distances`, ignore them.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
     ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {

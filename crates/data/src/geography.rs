@@ -31,8 +31,7 @@ const LATITUDES: [&str; 4] = ["lat", "latitude", "decimallatitude", "intptlat"];
 /// Each place has exactly one position: 180° west equals 180° east, and a pole has any longitude.
 ///
 /// # Errors
-/// - Returns [`Error::Shape`] if there are not exactly two columns, or if the first is called latitude or the second
-///   longitude.
+/// - [`Error::Shape`] if there are not exactly two columns, or if the first is called latitude or the second longitude.
 /// - [`Error::Faults`] with each longitude outside of -180 to 360 and each latitude outside of -90 to 90 degrees.
 /// - [`Error::Spill`] if the points are in a file and its folder cannot store another one.
 ///

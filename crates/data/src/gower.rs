@@ -18,7 +18,7 @@ use crate::left_out::LeftOut;
 /// dates except the column `id`; others are in [`Incomplete::left_out`].
 ///
 /// # Errors
-/// - Returns [`Error::NoSuchColumns`] if the table has no column with a given name or 0-based index.
+/// - [`Error::NoSuchColumns`] if the table has no column with a given name or 0-based index.
 /// - [`Error::Format`] if there is no column to compare by.
 ///
 /// # Example

@@ -40,8 +40,8 @@ impl Incomplete {
     /// Creates rows from row-major `values`; NaN means missing. The columns are called `x0`, `x1`, ….
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if
-    ///   there are none.
+    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values; [`Error::Empty`] if there are
+    ///   none.
     /// - [`Error::Faults`] with each infinite value.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
         let columns = (0..dimension).map(|index| format!("x{index}")).collect();

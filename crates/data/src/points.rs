@@ -52,7 +52,7 @@ impl Points {
     /// Cost: one pass over the values, no copy.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if `dimension` is 0 or does not divide the number of values.
+    /// - [`Error::Shape`] if `dimension` is 0 or does not divide the number of values.
     /// - [`Error::Empty`] if there are no values.
     /// - [`Error::Faults`] with each value that is not finite.
     pub fn new(values: Vec<f64>, dimension: usize) -> Result<Self, Error> {
@@ -148,7 +148,7 @@ impl Points {
     /// Sets the weights of the rows.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
     ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {

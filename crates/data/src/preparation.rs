@@ -330,8 +330,8 @@ impl Preparation {
     /// to each of at most 2,000 rows.
     ///
     /// # Errors
-    /// - Returns [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type
-    ///   than before.
+    /// - [`Error::NoSuchColumns`] if columns do not exist; [`Error::Shape`] if one has values of another type than
+    ///   before.
     /// - [`Error::Faults`] for missing values that are not allowed, and for values without a logarithm.
     /// - [`Error::Empty`] if no row is left.
     pub fn apply(&self, frame: &DataFrame) -> Result<Prepared, Error> {

@@ -124,7 +124,7 @@ pub struct Selection {
 /// Cost: one pass. Memory: the result and a 64 KiB buffer (for Parquet, one page of each column).
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read.
 /// - [`Error::Empty`], [`Error::Format`], [`Error::Encoding`], [`Error::CutShort`]: it is not a complete file of a
 ///   known format.
 /// - [`Error::Contents`]: it has contents for another reader.

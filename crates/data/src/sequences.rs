@@ -133,7 +133,7 @@ impl Sequences {
     /// aligned, and all must have the same length.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if there are no sequences.
+    /// - [`Error::Shape`] if there are no sequences.
     /// - [`Error::Faults`] with each letter outside the alphabet and each empty sequence. Among aligned sequences, also
     ///   with each whose length differs from the first, or that has only gaps.
     pub fn new<T: AsRef<[u8]>>(texts: &[T], alphabet: Alphabet) -> Result<Self, Error> {

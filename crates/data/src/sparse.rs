@@ -73,8 +73,8 @@ impl Sparse {
     /// Cost: one pass, and a sort of each row whose columns do not ascend.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`], or if starts, columns
-    ///   and values do not agree.
+    /// - [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`], or if starts, columns and
+    ///   values do not agree.
     /// - [`Error::Empty`] if there are no rows.
     /// - [`Error::Faults`] with each value that is not finite, each column that occurs twice in a row, and each column
     ///   beyond the last.
@@ -245,7 +245,7 @@ impl Sparse {
     /// Sets the weights of the rows.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if the number of weights differs from the number of rows.
+    /// - [`Error::Shape`] if the number of weights differs from the number of rows.
     /// - [`Error::Faults`] with each weight that is negative or not finite, or if all weights are 0, or if their sum is
     ///   not finite.
     pub fn with_weights(mut self, weights: Vec<f64>) -> Result<Self, Error> {
@@ -282,7 +282,7 @@ impl Sparse {
     /// it uses, get the columns of a model.
     ///
     /// # Errors
-    /// - Returns [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`].
+    /// - [`Error::Shape`] if there are no columns or more than [`Sparse::COLUMNS_MAX`].
     /// - [`Error::Faults`] with each row that has a column beyond the last.
     ///
     /// # Example

@@ -37,7 +37,7 @@ impl Preparation {
     /// Decides how each column of a table is used.
     ///
     /// # Errors
-    /// - Returns [`Error::NoSuchColumns`] if a named column does not exist.
+    /// - [`Error::NoSuchColumns`] if a named column does not exist.
     /// - [`Error::Shape`] if a column cannot be used as requested, or if no column is left to use.
     pub fn new(frame: &DataFrame, wishes: &Wishes) -> Result<Self, Error> {
         Self::of_accounts(frame, &describe_columns(frame), wishes)

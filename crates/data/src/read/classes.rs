@@ -13,8 +13,8 @@ use crate::read::source::Source;
 /// Both are text; spaces around them are ignored. Cost: one pass; memory for the texts.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: the file
-///   cannot be read to its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`], [`Error::Encoding`]: the file cannot
+///   be read to its end.
 /// - [`Error::Empty`], [`Error::NoSuchColumns`]: there are no rows or no such columns.
 /// - [`Error::Faults`]: rows without an id or a class, or ids with two classes; the first ten and their number.
 pub fn classes(path: &Path, id: &str, class: &str) -> Result<Vec<(String, String)>, Error> {

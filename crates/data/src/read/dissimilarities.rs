@@ -28,8 +28,7 @@ const HEADER_BYTES: u64 = 1 << 20;
 /// Cost: one pass to read and one to check; memory for the numbers as they are stored.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
-///   its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Contents`]: a table, sequences or an array of rows, which are input for computing dissimilarities.
 /// - [`Error::Format`]: not an array or a header of Lehr, or a header that contradicts its array. Also fixed point
 ///   without a header, or a number of values that matches no N.

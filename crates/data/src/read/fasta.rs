@@ -32,8 +32,7 @@ pub struct Expected {
 /// The id is the first word after `>`; the rest of this line is ignored. Cost: one pass; memory for the letters.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
-///   its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Format`] if it does not start with `>` or is empty; [`Error::Encoding`] for ids that are not UTF-8.
 /// - [`Error::Faults`] with every invalid letter, every sequence without letters or id, and, among aligned sequences,
 ///   every different length.

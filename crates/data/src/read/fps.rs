@@ -26,8 +26,7 @@ pub(super) fn is_fps(source: &mut Source<'_>) -> Result<bool, Error> {
 /// Reads fingerprints from an FPS file, plain or gzip.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
-///   its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Format`] if it is of another kind or has no fingerprints; [`Error::Encoding`] for ids that are not UTF-8.
 /// - [`Error::Faults`] with every row whose text is not hexadecimal, has another length, or has a bit beyond the last.
 pub fn fingerprints(path: &Path) -> Result<Fingerprints, Error> {

@@ -34,7 +34,7 @@ pub(super) fn is_matrix_market(source: &mut Source<'_>) -> Result<bool, Error> {
 /// counts from 1.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read to its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`]: the file cannot be read to its end.
 /// - [`Error::CutShort`] if it has fewer entries than its line of sizes declares.
 /// - [`Error::Format`] if it is of another kind, or a matrix of an unsupported kind; [`Error::Encoding`].
 /// - [`Error::Faults`] with every line that is not an entry, and every position with two entries.

@@ -12,8 +12,7 @@ use crate::read::source::{Source, foreign_format};
 /// eight per byte if it is `None`. Ids are row numbers.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
-///   its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Format`] if it is not such an array, or if a row does not have the number of bytes for `bits` columns.
 /// - [`Error::Faults`] with every row that has a bit beyond the last.
 ///

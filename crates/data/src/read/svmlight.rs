@@ -67,8 +67,7 @@ pub(super) fn begins_as_svmlight(source: &mut Source<'_>) -> bool {
 /// detected, as above.
 ///
 /// # Errors
-/// - Returns [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to
-///   its end.
+/// - [`Error::Open`], [`Error::Directory`], [`Error::Read`], [`Error::CutShort`]: the file cannot be read to its end.
 /// - [`Error::Format`] if it is of another kind or if no row has a value; [`Error::Empty`] if it has no rows;
 ///   [`Error::Encoding`].
 /// - [`Error::Faults`] with every invalid field, every repeated column in a line, and every blank line between rows.
