@@ -367,7 +367,7 @@ impl Faults {
     }
 }
 
-/// Displays the faults for programs that count from 0: see [`Faults::from_zero`].
+/// A view of faults for programs that count from 0: see [`Faults::from_zero`].
 struct FromZero<'a>(&'a Faults);
 
 impl fmt::Display for FromZero<'_> {

@@ -1,4 +1,4 @@
-//! Writes results: complete files or none.
+//! Writes result files completely or not at all.
 //!
 //! A file is written under a temporary name in its own folder. It gets its real name only when it is complete and on
 //! disk ([`AtomicFile`]). So readers see the old file or the new one, and an interrupted run leaves no incomplete file.

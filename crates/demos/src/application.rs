@@ -327,7 +327,7 @@ const FAMILIES: [&str; 3] = ["AluJ", "AluS", "AluY"];
 /// Returns the family of a subfamily.
 ///
 /// # Panics
-/// Panics if the name is not of an Alu repeat.
+/// Panics if the name is not that of an Alu repeat.
 pub fn family(subfamily: &str) -> &'static str {
     FAMILIES[family_number(subfamily)]
 }

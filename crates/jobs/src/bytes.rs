@@ -86,7 +86,7 @@ pub(crate) fn read_bytes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<V
     }
 }
 
-/// Reads raw bytes or Base64.
+/// A visitor that reads raw bytes or Base64.
 struct Read;
 
 impl<'de> Visitor<'de> for Read {

@@ -187,7 +187,7 @@ impl ColumnScale {
 }
 
 impl TableOptions {
-    /// The options of a job: [`TableOptions`] and those of the method, side by side.
+    /// Combines the options of a table and those of a method into the options of a job.
     ///
     /// # Example
     /// ```

@@ -292,8 +292,8 @@ impl Job {
         Ok(())
     }
 
-    /// Saves the state of a run, if it is time to. If this fails, the run continues, and the previous checkpoint is
-    /// still there.
+    /// Saves the state of a run, if this is due. If this fails, the run continues, and the previous checkpoint is still
+    /// there.
     pub(crate) fn save_checkpoint(&self, checkpoint: &dyn AnyCheckpoint) {
         if self.is_save_due() {
             let bytes = checkpoint.to_json().map_err(|error| Failure::Internal(error.to_string()));

@@ -234,7 +234,7 @@ async fn follow(shared: &Arc<Shared>, place: &Surroundings) {
             let Some(job) = next else { break };
             match place.own.call(Start::of(Named::new(&job))).await {
                 Ok(true) => begin(shared, place, job),
-                // The job must not start any more.
+                // The job is no longer the next one to start.
                 Ok(false) => {}
                 Err(fault) if fault.code() == Code::InsufficientResources => place.clock.sleep(AGAIN).await,
                 Err(_) => return,
@@ -403,7 +403,7 @@ fn compute(
 /// A report that is being sent.
 type Pending = Pin<Box<dyn Future<Output = Result<(), Fault>> + Send>>;
 
-/// Sends the progress of a job to the service, one report at a time.
+/// A listener that sends the progress of a job to the service, one report at a time.
 struct Telling {
     own: Reference<Jobs>,
     job: String,

@@ -68,7 +68,7 @@ pub struct Table {
     batch: RecordBatch,
 }
 
-/// Builds a table; see [`Table::builder`].
+/// A builder of tables; see [`Table::builder`].
 #[derive(Debug, Default)]
 pub struct Builder {
     columns: Vec<(String, ArrayRef)>,

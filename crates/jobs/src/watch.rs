@@ -4,7 +4,7 @@ use lehr_ranks::observe::{self, AnyCheckpoint, Control, Interrupt, Observer};
 
 use crate::job::{Job, Progress};
 
-/// Reports progress and saves checkpoints for a job.
+/// An observer that reports progress and saves checkpoints for a job.
 pub(crate) struct Watch<'a>(pub &'a Job);
 
 impl Observer for Watch<'_> {

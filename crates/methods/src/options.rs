@@ -161,7 +161,7 @@ impl OptionOf {
     }
 }
 
-/// A number in readable form: the shortest one that reads back the same, without an exponent if that is short.
+/// A number that displays as the shortest text that reads back the same, without an exponent if that text is short.
 struct Plain(f64);
 
 impl fmt::Display for Plain {

@@ -142,7 +142,8 @@ impl Chart {
         let note = font.wrapped(&self.picture.note, NOTE, SIZE.0 - LEFT - RIGHT);
         let bottom = SIZE.1 - BOTTOM - 15.0 * note.len() as f64;
         let limits = self.limits();
-        // Each axis gets its greatest length first: the width of the legend then decides how much is left.
+        // The frame may widen an axis, but it depends on the width of the legend. So first take the points beyond the
+        // narrowest limits.
         let legend = self.legend(self.drawn().filter(|(_, place)| !is_within(*place, limits)).count());
         let scale = if let Colors::Scale(name, _) = &self.colors { Some(name) } else { None };
         let words = legend.iter().map(|(_, words)| words).chain(scale);

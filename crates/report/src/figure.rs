@@ -41,7 +41,7 @@ pub(crate) fn harmless(json: String) -> String {
     if json.contains('<') { json.replace('<', "\\u003c") } else { json }
 }
 
-/// Counts the bytes written to it.
+/// A writer that counts the bytes written to it.
 struct Length(usize);
 
 impl Write for Length {

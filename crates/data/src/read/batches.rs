@@ -15,8 +15,8 @@ use super::{Form, Selection, again, csv, form_of, npy, rows_of};
 use crate::error::Error;
 use crate::points::Points;
 
-/// Reads the rows of a text table or an NPY array (plain or gzip) in batches. With the feature `parquet`, it also reads
-/// Parquet files.
+/// The rows of a text table or an NPY array (plain or gzip), in batches. With the feature `parquet`, also those of a
+/// Parquet file.
 ///
 /// Faults are reported for the rows of a batch together: the first ten in full, and their number. Faults that concern
 /// all rows are reported at the end, such as a weight column with only zeros.

@@ -152,7 +152,7 @@ pub(super) struct Written {
     pub notes: Vec<String>,
 }
 
-/// Reads the rows of a text in batches.
+/// The rows of a text, in batches.
 pub(super) struct Rows<'a> {
     records: Records<'a>,
     /// The remaining records that the layout was derived from.

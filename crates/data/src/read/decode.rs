@@ -53,7 +53,7 @@ pub(super) fn utf32(head: &[u8]) -> Option<&'static str> {
     (letters.len() > 1 && (is_ascii(0) || is_ascii(3))).then_some("three zero bytes of four, as UTF-32 has")
 }
 
-/// Counts whether text is mostly UTF-8: more non-ASCII letters in UTF-8 than invalid bytes.
+/// Counts that show whether text is mostly UTF-8: whether it has more non-ASCII letters in UTF-8 than invalid bytes.
 #[derive(Debug, Default)]
 pub(super) struct Census {
     letters: usize,

@@ -27,7 +27,7 @@ pub(super) struct Row<'r> {
     pub id: Option<String>,
 }
 
-/// Collects the chosen rows, and the faults of others.
+/// The chosen rows read so far, and the faults of others.
 pub(super) struct Intake<'l> {
     layout: &'l Layout,
     faults: Faults,

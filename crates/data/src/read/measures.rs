@@ -437,7 +437,7 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Reads from a shared stream.
+/// A reader of a shared stream.
 pub(super) struct Handle<'a>(pub(super) Rc<Stream<'a>>);
 
 impl Read for Handle<'_> {

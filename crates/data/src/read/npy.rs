@@ -67,7 +67,7 @@ pub(super) fn shape(source: &mut Source<'_>) -> Result<Option<[usize; 2]>, Error
     Ok((header.rows_there(source) == header.shape[0]).then_some(header.shape))
 }
 
-/// Reads the rows of an array in batches.
+/// The rows of an array, in batches.
 pub(super) struct Rows<'a> {
     source: Source<'a>,
     header: Header,

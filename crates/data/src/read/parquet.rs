@@ -390,7 +390,7 @@ struct Open {
     rounded: Option<i128>,
 }
 
-/// Reads the rows of a file in batches.
+/// The rows of a file, in batches.
 pub(super) struct Rows {
     name: String,
     parquet: Parquet,

@@ -83,7 +83,7 @@ impl Record {
     }
 }
 
-/// Iterates over the records of a text.
+/// A reader of the records of a text.
 pub(crate) struct Records<'a> {
     source: Source<'a>,
     delimiter: u8,
@@ -401,7 +401,8 @@ fn is_quoted(text: &str, delimiter: u8, quoting: Quoting) -> bool {
     !is_behind_delimiter && !bytes[..end].iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
-/// Tracks whether a quote is open, byte by byte, to find where a record ends. The rules are those of [`split`].
+/// The state of a scan for open quotes, byte by byte, which finds where a record ends. The rules are those of
+/// [`split`].
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
     /// At the start of a field, where a quote may open.

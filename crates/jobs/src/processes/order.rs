@@ -58,7 +58,7 @@ impl Head {
     }
 }
 
-/// The names of inputs are those that the method declares.
+/// Returns the path of an input's table. The method declares the names of its inputs.
 fn table_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(format!("{name}.arrow"))
 }

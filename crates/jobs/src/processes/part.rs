@@ -96,7 +96,7 @@ impl Part {
     }
 }
 
-/// Reports each progress at once.
+/// A listener that reports each progress at once.
 struct TellEach<F>(F);
 
 impl<F: FnMut(&Progress) + Send> Listener for TellEach<F> {

@@ -84,7 +84,7 @@ fn least(distances: &[f64], but: usize) -> Option<(usize, f64)> {
     others.reduce(|best, next| if next.1 < best.1 { next } else { best })
 }
 
-/// Computes the distances of one row after another from all centres.
+/// The distances from all centres, for one row after another.
 struct Distances<'a> {
     rows: Input<'a>,
     centers: &'a [f64],

@@ -94,7 +94,7 @@ impl Seek for At {
     }
 }
 
-/// Iterates over the pages of a column in one group.
+/// An iterator over the pages of a column in one group.
 pub(super) struct Pages<R> {
     input: BufReader<At>,
     /// The unread bytes of the column.
