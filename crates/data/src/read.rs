@@ -275,7 +275,7 @@ pub fn spilled_points(path: &Path, selection: &Selection, spill: &Spill) -> Resu
 /// assert!(matches!(read("#FPS1\n0f\tone\n")?, Table::Bits(rows) if rows.bits() == 8));
 /// assert!(matches!(read("x,y\n1,2\n")?, Table::Numbers(points) if points.dimension() == 2));
 /// assert!(matches!(read("+1 4:0.5 9:1\n")?, Table::Sparse(rows) if rows.dimension() == 9));
-/// // What takes numbers alone says why it does not take these.
+/// // A reader of numbers reports why it does not accept this file.
 /// let message = lehr_data::read::points_from("#FPS1\n0f\tone\n".as_bytes(), "t", &Selection::default()).unwrap_err().to_string();
 /// assert_eq!(message, "t: expected a table of text, an NPY or a Parquet file, found fingerprints in FPS, which are rows of bits");
 /// # Ok::<(), lehr_data::Error>(())

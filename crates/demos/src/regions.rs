@@ -26,8 +26,7 @@ const SMALL: f64 = 20.0;
 /// A table of regions and the roles of its columns.
 #[derive(Debug, Clone, Default)]
 pub struct Roles {
-    /// The table. Default: the census tracts of three states, built from the built-in blocks; they need no other
-    /// option.
+    /// The table. Default: the census tracts of three states, made from the built-in blocks; they need no other option.
     pub table: Option<PathBuf>,
     /// The columns that are used as attributes unchanged.
     pub attributes: Vec<String>,

@@ -249,7 +249,7 @@ fn names_of(takes: Takes) -> &'static [&'static str] {
 /// # Example
 /// ```
 /// use lehr_jobs::{Inputs, Job, Table, declared, jobs::Options};
-/// // Two pairs: 1 apart within, 9 between.
+/// // There are two pairs of points: the points of a pair are 1 apart, and the pairs are 9 apart.
 /// let matrix = Table::builder().numbers("dissimilarity", vec![1.0, 9.0, 9.0, 9.0, 9.0, 1.0]).build()?;
 /// let options = Options::of(&lehr_methods::kmedoids::Options { clusters: 2, ..Default::default() });
 /// let inputs = Inputs::of([("matrix", matrix)]);

@@ -42,7 +42,7 @@ const SEQUENCE: &str = "sequence";
 /// let genes = ["ACGTACGTAC", "ACGTACCTAC", "TTGTACCTAC"].map(String::from).to_vec();
 /// let items = Table::builder().texts("sequence", genes).build()?;
 /// let found = Distances::default().run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
-/// // The pairs (0,1), (0,2), (1,2): one letter in ten differs first.
+/// // The pairs (0,1), (0,2), (1,2): in the first pair, one letter in ten differs.
 /// assert_eq!(found.tables["matrix"].singles("dissimilarity").unwrap()[0], 0.1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -76,7 +76,7 @@ impl Distances {
     /// let items = Table::builder().texts("sequence", vec!["ACGT".into(), "ACGA".into()]).build()?;
     /// let method = Distances::logging_to("no/such/folder/checkpoint");
     /// method.run(&Job::alone(), &Inputs::of([("items", items)]), &Options::default())?;
-    /// // Two items are compared in one step, and behind the last step there is nothing to go on with: nothing had to be kept.
+    /// // Two items are compared in one step. After the last step nothing is saved, because the job is complete.
     /// assert_eq!(method.unkept(), None);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -311,7 +311,7 @@ pub struct Outcome {
     pub fault: Option<Fault>,
 }
 
-/// Requests a job. The answer is its id, once it is queued and, if the service keeps its jobs, stored.
+/// Requests a job. The answer is the job's id, sent when the job is queued and, if the service keeps its jobs, stored.
 ///
 /// # Example
 /// See [`Jobs`].

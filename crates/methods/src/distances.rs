@@ -36,7 +36,7 @@ pub const TABLES: &str =
 /// use lehr_methods::distances::{Element, Metric, Options};
 /// let options: Options = serde_json::from_str(r#"{ "metric": "manhattan", "standardize": true }"#).unwrap();
 /// assert_eq!((options.metric, options.element), (Some(Metric::Manhattan), Element::F32));
-/// // What options were called before.
+/// // The former names of options are still accepted.
 /// let old: Options = serde_json::from_str(r#"{ "measure": "kimura", "scores": "5/-4", "bits": 16 }"#).unwrap();
 /// assert_eq!((old.metric, old.matrix.as_deref(), old.element), (Some(Metric::Kimura), Some("5/-4"), Element::U16));
 /// ```

@@ -14,7 +14,7 @@ const PREFIX_BYTES: usize = 4;
 ///
 /// # Example
 /// ```
-/// // 881 bits of which the first, the ninth and the last are set.
+/// // The text has 881 bits; the first, the ninth and the last are set.
 /// let packed = format!("AAADcYCA{}gA==", "A".repeat(144));
 /// assert_eq!(lehr_sources::fingerprint_bits(&packed).unwrap(), [0, 8, 880]);
 /// assert_eq!(lehr_sources::fingerprint_bits("AAADcQ=="), None);

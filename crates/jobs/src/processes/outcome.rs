@@ -1,4 +1,4 @@
-//! Outcomes: the results of an order, as files in its folder. An outcome exists completely or not at all.
+//! Reads and writes the outcomes of orders, as files in their folders. An outcome exists completely or not at all.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -209,7 +209,7 @@ impl From<Letters> for Alphabet {
 /// # Example
 /// ```
 /// use lehr_methods::distances::Element;
-/// // As services were told before.
+/// // Services accepted this form before.
 /// assert_eq!(serde_json::from_str::<Element>("16").unwrap(), Element::U16);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
