@@ -10,8 +10,8 @@ const CELLS: usize = 320;
 /// The most items that are examined of a cell, along each side, and of a cluster.
 const SAMPLED: usize = 12;
 const SAMPLED_OF_CLUSTER: usize = 60;
-/// The largest percentage of cells that may be beyond the brightest shade, and how many times larger than it the
-/// largest must be.
+/// The largest percentage of cells that may be beyond the brightest shade, and the factor by which the largest cell
+/// must exceed it.
 const FAR_PERCENT: usize = 3;
 const FAR: f64 = 2.0;
 /// The most items whose names the report contains.

@@ -106,7 +106,7 @@ pub(super) fn read(mut source: Source<'_>, first_column: Option<FirstColumn>) ->
     let (mut starts, mut columns, mut values) = (vec![0], Vec::<u32>::new(), Vec::new());
     let (mut has_zero, mut largest) = (false, None);
     let mut row: Vec<(u32, f64)> = Vec::new();
-    // The first of the latest blank lines.
+    // The first of the most recent blank lines.
     let mut blank = None;
     let mut number = 0;
     while let Some(length) = source.line(number, LINE_MAX, || wrong("a line longer than 256 MiB".into()))? {
