@@ -367,7 +367,7 @@ pub(crate) fn checked_weights(mut weights: Vec<f64>, rows: usize, name: &str) ->
             let (place, found) = (Place::Row(row as u64), format!("a weight of {weight}"));
             faults.add_with(|| Fault { place, column: None, expected: expected.into(), found });
         }
-        *weight += 0.0; // -0.0 becomes 0.0, so that both have the same checksum
+        *weight += 0.0; // -0.0 becomes 0.0: one zero, one fingerprint
     }
     if let (true, Some((expected, found))) = (faults.is_empty(), total_weight_fault(&weights, rows)) {
         faults.add(Fault { place: Place::Whole, column: None, expected, found });
