@@ -60,6 +60,7 @@ pub fn without_stand_ins(frame: DataFrame) -> Result<(DataFrame, Vec<f64>), crat
         }
         let where_ = match &changed[..] {
             [one] => one.clone(),
+            [first, second] => format!("{first} and {second}"),
             [first, rest @ ..] => format!("{first} and {} more columns", rest.len()),
             [] => continue,
         };

@@ -11,6 +11,9 @@ const ROWS_MAX: usize = 40;
 /// The most columns of centres for display; `centers.csv` has all of them.
 const COLUMNS_MAX: usize = 6;
 
+/// The most left-out columns that are named.
+const NAMED_MAX: usize = 12;
+
 /// Returns a line for each cluster: `cluster`, the columns, `weight`, `spread`. Centres are in the units of the
 /// columns; `facts` has the weight and the spread of each. Columns are renamed if their name is in `more`, the columns
 /// that the caller adds.
@@ -85,13 +88,20 @@ impl ClusterTable<'_> {
             left.push(counted((self.rows.len() - ROWS_MAX) as u64, "more cluster"));
         }
         if self.columns.len() > COLUMNS_MAX {
-            left.push(counted((self.columns.len() - COLUMNS_MAX) as u64, "more column"));
+            left.push(more_columns(&self.columns[COLUMNS_MAX..]));
         }
         if !left.is_empty() {
             text.push_str(&format!("{} in centers.csv\n", left.join(" and ")));
         }
         text
     }
+}
+
+/// Returns the number of columns that a table leaves out, with their names if they are few: `2 more columns (hue,
+/// proline)`.
+pub(crate) fn more_columns(left: &[String]) -> String {
+    let more = counted(left.len() as u64, "more column");
+    if left.len() > NAMED_MAX { more } else { format!("{more} ({})", left.join(", ")) }
 }
 
 #[cfg(test)]
@@ -107,7 +117,7 @@ mod tests {
 cluster   rows  weight   share       c0       c1       c2       c3       c4       c5  spread (km)
       0  1,200       3  75.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
       1  1,200       1  25.0 %  0.50000  0.50000  0.50000  0.50000  0.50000  0.50000            2
-2 more columns in centers.csv
+2 more columns (c6, c7) in centers.csv
 ";
         assert_eq!(table.text(), expected);
     }

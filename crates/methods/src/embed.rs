@@ -168,7 +168,7 @@ impl Declared for Embedding {
   lehr embed d.npy --json | jq .result.stress
       how well two dimensions show the dissimilarities: 0 is exact
 
-The folder has positions.csv (a line an item: name, coordinates, stress, and its class with --labels),
+The folder has positions.csv (one line an item: name, coordinates, stress, and its class with --labels),
 positions.npy (the coordinates alone), summary.json and report.html.
 Next: lehr place places new items in the map.",
         result: "map",

@@ -149,8 +149,8 @@ impl Declared for Gtm {
             }),
         }),
         line: "Show the rows of a table on a map: generative topographic mapping",
-        paragraph: "Shows many columns in two dimensions: Lehr fits a curved line, sheet or cube through the rows, annealed from a point and initialised as a plane, and keeps the likelier of the two. For each \
-                    row it gives the position on the map, how certain that is, and how likely the row is at all.",
+        paragraph: "Shows many columns in two dimensions: Lehr fits a curved line, sheet or cube through the rows, annealed from a point and initialised as a plane, and keeps the one with the higher \
+                    likelihood. For each row, you get its position on the map, how certain that position is, and how likely the row is.",
         heading: "The map",
         examples: "  lehr gtm wine.csv --scale std
       a map of 15 x 15 nodes of all columns; open lehr-gtm/report.html

@@ -85,8 +85,8 @@ impl Declared for Minibatch {
         line: "Cluster streaming data in one pass, batch by batch: an approximation",
         paragraph: "Reads a table, or standard input, and holds one batch in memory. Annealing clusters the first rows; then each row of a batch goes to its nearest centre, and each centre moves to the mean of \
                     its rows.\n\n\
-                    Lehr reads a row once. The objective is that of the batches as they passed, with the centres of that moment. For exact clusters of a table larger than memory, use lehr cluster --spill. A \
-                    resumed run reads the stream again from its beginning, but does not compute again what had passed.",
+                    Lehr reads a row once. It sums the objective while each batch passes, with the centres of that moment. For exact clusters of a table larger than memory, use lehr cluster --spill. A \
+                    resumed run reads the stream again from its beginning, but skips the batches that it had computed.",
         heading: "The clustering",
         examples: "  lehr minibatch measurements.csv.gz --clusters 20
       20 centres from one pass over the table

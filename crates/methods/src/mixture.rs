@@ -9,6 +9,7 @@ use lehr_mining::mixture::{self, Candidate, Criteria, Mixture as Found, Model, P
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::clusters::more_columns;
 use crate::data::{Data, Missing, NotOnSphere, RowsWords, Takes};
 use crate::method::{About, Declared, Fit, Spent, Task, Temperature};
 use crate::model::Learnt;
@@ -364,7 +365,7 @@ impl Fitted {
             left.push(counted((mixture.len() - shown) as u64, "more component"));
         }
         if rows.columns().len() > SHOWN_COLUMNS {
-            left.push(counted((rows.columns().len() - SHOWN_COLUMNS) as u64, "more column"));
+            left.push(more_columns(&rows.columns()[SHOWN_COLUMNS..]));
         }
         if !left.is_empty() {
             text.push_str(&format!("{} in components.csv\n", left.join(" and ")));
@@ -477,9 +478,9 @@ impl Fit for Fitted {
             let tried: Vec<String> = model
                 .candidates
                 .iter()
-                .map(|candidate| format!("{} {}", candidate.components, significant(candidate.criteria.bic, 7)))
+                .map(|candidate| format!("{}: {}", candidate.components, significant(candidate.criteria.bic, 7)))
                 .collect();
-            text.push_str(&format!("the least BIC of all that were tried: {}\n", tried.join(", ")));
+            text.push_str(&format!("BIC by number of components, the lowest is best: {}\n", tried.join(", ")));
         }
         text.extend(model.groups.as_ref().map(|groups| of_groups(groups.clusters, model.mixture.len())));
         format!("{text}\n{}", self.shown(rows))

@@ -83,8 +83,8 @@ impl Declared for Pairwise {
         version: (1, 0),
         takes: Takes::Matrix(MatrixWords { may_miss_pairs: true, has_classes: false }),
         line: "Cluster items by their dissimilarities, by deterministic annealing",
-        paragraph: "Needs no coordinates and no metric, and pairs may be missing: a mean field is annealed from one cluster at a high temperature, and clusters split where the dissimilarities call for \
-                    it. It stops at a number of clusters or at a temperature; without either, at the number of clusters that lasts longest while the temperature falls.",
+        paragraph: "Needs no coordinates and no metric, and pairs may be missing. Annealing starts from one cluster at a high temperature and cools: clusters split where the dissimilarities \
+                    call for it. It stops at a number of clusters or at a temperature; without either, at the number of clusters that lasts longest while the temperature falls.",
         heading: "The clusters",
         examples: "  lehr distances genes.fasta --out genes
   lehr pairwise genes/dissimilarities.json --clusters 10 --out genes

@@ -135,7 +135,9 @@ impl Page<'_> {
     fn tiles(&self) -> Markup {
         let (model, space) = (self.model, self.space);
         let course = match &model.course {
-            Provenance::Annealed(annealed) => format!("{} on the way", counted(annealed.splits.len() as u64, "split")),
+            Provenance::Annealed(annealed) => {
+                format!("{} while cooling", counted(annealed.splits.len() as u64, "split"))
+            }
             Provenance::Started(starts) => format!("the best of {}", counted(starts.len() as u64, "start")),
         };
         let mut found = vec![rows_counted(space), tile("Clusters", grouped(model.clusters.len() as u64), "", course)];
@@ -190,16 +192,16 @@ impl Page<'_> {
             return "There was nothing to anneal.".to_owned();
         }
         let mut note = "While the temperature falls, a cluster splits when its own spread exceeds the length √(T/2). \
-                        At the end the number of clusters is fixed and memberships are hardened (dotted)."
+                        At the end, the number of clusters is fixed and each row is assigned to one cluster (dotted)."
             .to_owned();
         if annealed.critical_temperature > 0.0 {
             note.push_str(&format!(
-                " Above {} one cluster is all the data ask for.",
+                " Above {}, all rows are one cluster.",
                 quantity(annealed.critical_temperature, unit)
             ));
         }
         if let Some(number) = &annealed.number {
-            note.push_str(&format!(" The number was chosen before the run, {}.", number.clusters));
+            note.push_str(&format!(" Lehr chose the number before this run: {}.", number.clusters));
         }
         note
     }
@@ -222,9 +224,9 @@ impl Page<'_> {
                 };
                 (table("numbers", "The numbers that were compared", [clusters, distance, separation, &verdict], rows))
                 p.note {
-                    "Distance: root mean square to the centre, of the rows compared. Separation: how much likelier the rows \
-                     are with a valley between the two clusters that are separated least, as a difference of \
-                     log-likelihoods. summary.json has all numbers compared."
+                    "Distance: root mean square to the centre, of the rows compared. Separation: by how much a valley \
+                     between the two least separated clusters raises the log-likelihood of the rows. summary.json \
+                     has all numbers compared."
                 }
             }
         };
@@ -233,7 +235,8 @@ impl Page<'_> {
 
     fn table_note(&self) -> String {
         let mut note =
-            "By falling weight. Spread is the root mean square distance of a cluster's rows to its centre".to_owned();
+            "Largest weight first. Spread is the root mean square distance of a cluster's rows to its centre"
+                .to_owned();
         note.push_str(match (self.space.is_sphere(), self.space.is_scaled()) {
             (true, _) => ", in km; centres are in degrees.",
             (_, true) => ", in scaled units; centres are in the columns' own units.",
@@ -243,16 +246,16 @@ impl Page<'_> {
             " Probability is the mean of its rows: how surely they belong to it and not to a neighbouring cluster.",
         );
         if !self.partners.is_empty() {
-            note.push_str(" A cluster with a low one overlaps with a neighbour; the next column says with which it would merge first.");
+            note.push_str(" Where it is low, the cluster overlaps with a neighbour. The next column names the cluster that it would merge with first.");
         }
         if self.space.are_bits() {
             note.push_str(&format!(
-                " Bits set is how many of {} a row of the cluster has on average; marks are the bits whose frequency differs most from that in all clusters. centers.csv has the frequencies of all.",
+                " Bits set: the mean number of set bits in a row, of {}. Marks: the bits whose frequency differs most from that in all clusters. centers.csv has all frequencies.",
                 self.space.columns().len()
             ));
         } else if self.space.sparse().is_some() {
             note.push_str(
-                " Values a row is how many columns of a row are not 0 on average; marks are the columns whose mean differs most from that in all clusters. centers.csv has the means of all.",
+                " Values a row: the mean number of columns that are not 0. Marks: the columns whose mean differs most from that in all clusters. centers.csv has all means.",
             );
         } else if self.space.columns().len() > COLUMNS_MAX {
             note.push_str(&format!(
@@ -384,7 +387,7 @@ impl Page<'_> {
         ];
         if let Some(annealed) = model.cooled() {
             outcome.extend([
-                ("Free energy at the last soft temperature", quantity(annealed.free_energy, cost)),
+                ("Free energy before the hard assignment", quantity(annealed.free_energy, cost)),
                 ("Critical temperature", quantity(annealed.critical_temperature, cost)),
                 ("Last soft temperature", quantity(annealed.last_temperature, cost)),
                 ("Temperatures", grouped(annealed.history.len() as u64)),

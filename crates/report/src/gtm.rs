@@ -51,7 +51,7 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let points = rows.iter().map(position).collect();
     let picture = Picture {
         is_equal: latent > 1,
-        note: format!("Rows lie at the means of their posteriors.{note}"),
+        note: format!("Each row lies at the mean of its posterior.{note}"),
         ..picture::plain(points, Vec::new(), names, "topographic map".to_owned())
     };
     let (name, values) = (space.columns()[0].clone(), rows.iter().map(|&row| space.row(row)[0]).collect());
@@ -141,7 +141,12 @@ impl Page<'_> {
                 tile("Log-likelihood", significant(model.log_likelihood, 6), "", likelihood),
                 tile("Noise", significant(model.map.noise().sqrt(), 4), "", "standard deviation around the map"),
                 tile("Order", significant(model.order, 3), "", "1 is a map without folds"),
-                tile("Spread", significant(libm::exp(entropy), 3), "", "nodes a row may be from, on average"),
+                tile(
+                    "Spread",
+                    significant(libm::exp(entropy), 3),
+                    "",
+                    "nodes that a row's posterior spreads over, on average",
+                ),
                 self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
             ],
         )
@@ -149,11 +154,11 @@ impl Page<'_> {
 
     fn caption(&self) -> String {
         let shade = if self.model.map.latent() <= 2 {
-            " The deeper the colour of the ground, the more the map is stretched there: deep bands are borders between groups."
+            " The background is darker where the map is stretched: dark bands are borders between groups."
         } else {
             ""
         };
-        format!("Rows lie at the means of their posteriors. Colour them by any column.{shade}")
+        format!("Each row lies at the mean of its posterior. Colour the rows by any column.{shade}")
     }
 
     /// Returns the number of nodes along each axis.
@@ -194,7 +199,7 @@ impl Page<'_> {
         let columns = space.table().columns();
         let images: Vec<Vec<f64>> = (0..map.len()).map(|k| space.center(&map.at(&map.node(k)))).collect();
         let shown = columns.len().min(PLANES);
-        let mut note = "What the map says a row would be at each place.".to_owned();
+        let mut note = "The row that the map predicts at each node.".to_owned();
         if columns.len() > shown {
             note.push_str(&format!(" The first {shown} of {} columns; nodes.csv has all.", columns.len()));
         }
@@ -208,14 +213,13 @@ impl Page<'_> {
         if self.model.history.len() < 2 {
             return match self.model.start {
                 Start::Plane if is_one_of_two => {
-                    "The map that was kept was begun as the principal plane, at temperature 1, and has no course. The one annealed from a point was followed too and not kept."
+                    "Lehr kept the map that began as the principal plane, at temperature 1. It was not annealed, so there is no curve. Lehr also fitted the map annealed from a point, and did not keep it."
                 }
                 _ => "It was not annealed: there was one temperature.",
             }
             .to_owned();
         }
-        let other =
-            if is_one_of_two { " This is the course of the map annealed from a point, which was kept." } else { "" };
+        let other = if is_one_of_two { " Lehr kept this map, which was annealed from a point." } else { "" };
         format!(
             "The noise around the map against the temperature, which falls from left to right and ends at 1. Below {} the map was no longer a point.{other}",
             significant(self.model.critical_temperature, 4)

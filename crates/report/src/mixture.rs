@@ -80,9 +80,9 @@ fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     }
     let mut picture = Picture::new(space, &places, &[]);
     let part = if picture.names[1].is_empty() {
-        "Lines hold 68 % of what is drawn from a component; the dashed ones 95 %."
+        "Solid lines hold 68 % of a component's probability, dashed lines 95 %."
     } else {
-        "Ellipses hold 39 % of what is drawn from a component as seen here; the dashed ones 86 %."
+        "Solid ellipses hold 39 % of a component's probability in this view, dashed ellipses 86 %."
     };
     picture.note = format!("{part} {}", picture.note);
     if space.input().missing() > 0 {
@@ -122,7 +122,7 @@ impl Page<'_> {
     fn lead(&self) -> String {
         let read = self.run.what_was_read(self.space, &columns_named(self.space.columns()));
         format!(
-            "{}. A mixture of Gaussians with {} covariances, begun from annealed clusters.",
+            "{}. A mixture of Gaussians with {} covariances, initialised by annealed clusters.",
             read, self.parameters.covariance
         )
     }
@@ -143,14 +143,14 @@ impl Page<'_> {
                 tile("Components", grouped(model.mixture.len() as u64), "", components),
                 tile("Log-likelihood", significant(criteria.log_likelihood, 6), "", likelihood),
                 tile("BIC", significant(criteria.bic, 6), "", format!("AIC {}", significant(criteria.aic, 6))),
-                tile("Free numbers", grouped(criteria.free_parameters as u64), "", covariances),
+                tile("Free parameters", grouped(criteria.free_parameters as u64), "", covariances),
                 self.run.time(format!("{} over the rows", counted(model.sweeps, "sweep"))),
             ],
         )
     }
 
     fn table_note(&self) -> String {
-        let mut note = "By falling weight. The standard deviation along the column is below each mean".to_owned();
+        let mut note = "Largest weight first. Below each mean is the standard deviation along the column".to_owned();
         note.push_str(if self.space.is_scaled() {
             ", both in the columns' own units. summary.json has covariances, of scaled columns."
         } else {
@@ -200,9 +200,9 @@ impl Page<'_> {
 
     fn evidence_note(&self) -> &'static str {
         if self.parameters.components.is_some() {
-            "You gave the number. BIC weighs the likelihood against the number of free parameters; to see it for other numbers, omit --components."
+            "You gave the number. BIC adds a penalty for each free parameter. Omit --components to see it for other numbers."
         } else {
-            "BIC weighs the likelihood against the free numbers it took: the less the better. ICL also counts how unsure rows are of their component, and prefers components that are apart."
+            "BIC adds a penalty for each free parameter: lower is better. ICL also penalises components that overlap."
         }
     }
 
@@ -243,7 +243,7 @@ impl Page<'_> {
                 }
             }
         };
-        let head = ["components", "log-likelihood", "free numbers", "BIC", "AIC", "ICL", "converged"];
+        let head = ["components", "log-likelihood", "parameters", "BIC", "AIC", "ICL", "converged"];
         table("candidates", "How many components", head, rows)
     }
 

@@ -109,7 +109,7 @@ pub fn map_page(run: &Run<'_>, matrix: &Matrix, map: &Map, shepard: &Shepard) ->
         (section(
             "worst",
             "Items of the largest stress",
-            "Where the map is least to be trusted; positions.csv has the stress of every item.",
+            "The items whose positions fit their dissimilarities worst. positions.csv has the stress of every item.",
             table("stress", "Items of the largest stress", ["item\t", "stress"], rows),
         ))
     };
@@ -136,7 +136,8 @@ fn matrix_drawing(run: &Run<'_>, matrix: &Matrix, labels: &[u32], clusters: &[(u
     let names: Vec<String> = clusters.iter().enumerate().map(name).collect();
     let parts = [counted(labels.len() as u64, "item"), counted(clusters.len() as u64, "cluster")];
     let title = format!("{}: {}", run.name(), parts.join(" in "));
-    let note = "Dark is near: a cluster is a dark square on the diagonal. Grey pairs have no value.";
+    let note =
+        "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Grey pairs have no value.";
     chart::matrix::draw(&title, note, &Heat::of(&matrix.dissimilarities, labels), &names)
 }
 
@@ -165,7 +166,7 @@ pub fn map_drawing(run: &Run<'_>, matrix: &Matrix, map: &Map) -> Drawing {
     let picture = Picture {
         is_equal: map.dimension > 1,
         note: format!(
-            "Items are near where their dissimilarity is small. Stress-1 {}.{beyond}",
+            "Items with a small dissimilarity lie near each other. Stress-1 {}.{beyond}",
             significant(map.stress_1, 4)
         ),
         ..picture::plain(points, Vec::new(), names, "map".to_owned())
@@ -241,7 +242,7 @@ pub fn clusters_table(ids: &[String], model: &Model) -> Markup {
 /// Returns the section with the matrix in the order of its clusters.
 pub fn heat_section(matrix: &Dissimilarities, labels: &[u32], ids: &[String], figures: &mut Figures) -> Markup {
     let title = "The dissimilarities";
-    let note = "Dark is near: a cluster is a dark square on the diagonal. Clusters that are close stand beside each other, \
+    let note = "Dark means a small dissimilarity: a cluster is a dark square on the diagonal. Close clusters stand beside each other, \
                 joined above by the mean dissimilarity between them.";
     section("matrix", title, note, figures.add("heat", heat("dissimilarities", matrix, labels, ids)))
 }
@@ -252,7 +253,7 @@ pub fn growth_section(model: &Model, command: Option<&str>, figures: &mut Figure
         return Markup::default();
     }
     let note = "While the temperature falls, a cluster splits when it becomes unstable. At the end the number of clusters is fixed \
-                and memberships are hardened (dotted).";
+                and each item is assigned to one cluster (dotted).";
     let drawn = figures.add("course", anneal(&model.history, &model.splits, "", command));
     section("course", "How the clusters came about", note, drawn)
 }
@@ -287,7 +288,7 @@ pub fn map_section(name: &str, ids: &[String], map: &Map, classes: &[&Classes], 
     scene.places("map", &names, &places, Value::Null);
     let beyond = if map.dimension > 3 { " The first three dimensions are drawn." } else { "" };
     let note = format!(
-        "Items are near where their dissimilarity is small. Coloured by stress, the map shows which places are to be trusted.{beyond}"
+        "Items with a small dissimilarity lie near each other. Colour them by stress to see which positions fit worst.{beyond}"
     );
     section("map", "The map", &note, figures.add("picture", scene.figure()))
 }
@@ -305,7 +306,7 @@ pub fn fit_sections(map: &Map, shepard: &Shepard, figures: &mut Figures) -> Mark
         "y": stress,
         "isLogY": true,
     })]);
-    let note = "How often a dissimilarity came to which distance in the map. On the line both are equal.";
+    let note = "The number of pairs by dissimilarity and by distance in the map. On the line, both are equal.";
     html! {
         (section("shepard", "Distances and dissimilarities", note, figures.add("density", drawn)))
         (section("fall", "How the stress fell", "", figures.add("stress-course", fall)))

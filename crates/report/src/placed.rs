@@ -143,7 +143,7 @@ impl Placed<'_> {
             places.iter_mut().for_each(|place| place.push(0.0));
         }
         scene.places("map", &names, &places, Value::Null);
-        let mut note = "Items are near where their dissimilarity is small.".to_owned();
+        let mut note = "Items with a small dissimilarity lie near each other.".to_owned();
         if self.dimension > 3 {
             note.push_str(" The first three dimensions are drawn.");
         }
@@ -170,7 +170,7 @@ impl Placed<'_> {
         };
         let axes = axes(self.dimension);
         let head = ["item\t", "error", "nearest item of the map\t"].into_iter().chain(axes.iter().map(String::as_str));
-        let mut note = "The error is the root mean square of the differences between the distances in the map and the \
+        let mut note = "The error is the root mean square difference between the distances in the map and the \
                         dissimilarities, over the items that placed the item. An item with a much larger error than the \
                         others fits nowhere in the map."
             .to_owned();

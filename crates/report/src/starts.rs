@@ -28,17 +28,18 @@ fn excess(start: f64, best: f64) -> f64 {
 
 fn note(starts: &[f64], unit_squared: &str) -> String {
     let best = least(starts);
-    let mut note = "Centres are drawn among the rows, the next with a probability in proportion to the squared distance from those before it (k-means++), then each moves to the mean of its rows until \
-                    none moves."
-        .to_owned();
+    let mut note =
+        "k-means++ draws the first centres among the rows. Then each centre moves to the mean of its rows, until none \
+                    moves."
+            .to_owned();
     if starts.len() < 2 {
-        note.push_str(" There was one start: what another would have come to is not known.");
+        note.push_str(" There was one initialisation. Another one may end at a lower sum of squares.");
         return note;
     }
     let same = starts.iter().filter(|&&start| excess(start, best) <= 100.0 * SAME).count();
     let worst = starts.iter().copied().fold(0.0, f64::max);
     note.push_str(&format!(
-        " Of {}, {} came to the best sum of squares, {}; the worst is {} % above it.",
+        " Of {}, {} reached the best sum of squares, {}; the worst is {} % above it.",
         counted(starts.len() as u64, "start"),
         grouped(same as u64),
         quantity(best, unit_squared),

@@ -675,7 +675,7 @@ impl Fit for Fitted {
         let headline = clusters::headline(all, self.clusters.len() as u64, self.root_mean_square(), rows.unit());
         let nats = self.centroids.is_bernoulli().then(|| {
             let cost = quantity(self.objective, super::options::NATS);
-            format!("by the frequencies of its cluster's bits a row has {cost} on average")
+            format!("a row costs {cost} on average: -ln of its probability by the bit frequencies of its cluster")
         });
         let outside = self.outliers.as_ref().map(|outliers| {
             let part = share(outliers.rows as f64, all as f64);

@@ -184,12 +184,12 @@ fn held_up(gaussians: &Gaussians, clouds: &[f64]) -> Option<String> {
     }
     Some(match gaussians.covariance {
         Covariance::Tied => {
-            "the common covariance has a direction in which only the regularisation keeps it wide: columns may depend on each other"
+            "the common covariance has a direction without variance, in which it keeps the least variance allowed: columns may depend on each other"
                 .to_string()
         }
         _ => format!(
-            "{narrow} of {} components have a direction in which only the regularisation keeps them wide: the likelihood says little; \
-             rows may be equal, or columns depend on each other",
+            "{narrow} of {} components have a direction without variance, in which they keep the least variance allowed: do not compare \
+             the likelihood; rows may be equal, or columns may depend on each other",
             gaussians.len()
         ),
     })

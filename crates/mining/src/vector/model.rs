@@ -120,7 +120,7 @@ impl Model {
                 format!("{asked} clusters were {how}, but the points of positive weight have only {positions} distinct positions")
             } else if rows.bernoulli.is_some() {
                 format!(
-                    "{asked} clusters were {how}, but only {} were found: no other division is likelier, with the prior that each cluster has",
+                    "{asked} clusters were {how}, but only {} were found: with the prior of each cluster, no further division raises the likelihood",
                     found.clusters.len()
                 )
             } else {
@@ -132,8 +132,8 @@ impl Model {
         }
         if grown.critical_temperature > 0.0 && grown.critical_temperature <= LEAST_CRITICAL {
             warnings.push(
-                "one point outweighs all others so far that there is nothing to anneal: clusters were found by dividing alone, \
-                 whatever the final temperature"
+                "one point has nearly all of the weight, so annealing has no effect: Lehr found the clusters by dividing alone, \
+                 and ignored the final temperature"
                     .to_string(),
             );
         }
@@ -150,7 +150,7 @@ impl Model {
             && last.clusters >= parameters.clusters.unwrap_or(parameters.most_clusters(rows))
         {
             warnings.push(format!(
-                "the most clusters allowed, {}, were reached before the final temperature: there would be more",
+                "the limit of {} clusters was reached before the final temperature: there may be more",
                 last.clusters
             ));
         }

@@ -135,7 +135,7 @@ impl Parameters {
                 return wrong(
                     "clusters",
                     PLACE,
-                    format!("{most} on the way to {clusters}, of {} columns", points.dimension()),
+                    format!("{most} while annealing to {clusters}, of {} columns", points.dimension()),
                 );
             }
         }
