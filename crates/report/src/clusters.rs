@@ -1,4 +1,5 @@
-//! The page of `lehr cluster`: a map or a picture of the rows, how they were cooled or started, and the clusters.
+//! The report of `lehr cluster`: a map or a picture of the rows, the course of the annealing or the initialisations,
+//! and the clusters.
 //!
 
 use std::collections::HashSet;
@@ -18,14 +19,14 @@ use crate::picture::Picture;
 use crate::scene::Scene;
 use crate::{Run, columns_named, explained, rows_counted, starts};
 
-/// Columns of centres that the table shows; `centers.csv` has all.
+/// The most columns of centres that the table shows; `centers.csv` has all of them.
 pub(crate) const COLUMNS_MAX: usize = 60;
-/// Marks of a cluster of rows of bits that the table shows in their place.
+/// The most marks of a cluster that the table shows in place of centres, if rows are bits.
 const MARKS_MAX: usize = 4;
-/// Clusters that the table names of a group with which another cluster would merge; `centers.csv` has all.
+/// The most clusters that the table names of a group with which a cluster would merge; `centers.csv` names all of them.
 const PARTNERS_MAX: usize = 6;
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -74,7 +75,7 @@ pub fn page(run: &Run<'_>, space: &Rows, model: &Fitted) -> String {
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a separate file.
+/// Returns the picture for a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, model: &Fitted) -> Drawing {
     let outlying = model.outlying(Data::Rows(space));
     let aside: Vec<usize> = outlying.iter().flat_map(|outlying| outlying.rows.iter().map(|row| row.row)).collect();
@@ -102,7 +103,7 @@ struct Page<'a> {
     space: &'a Rows,
     parameters: &'a Parameters,
     model: &'a Fitted,
-    /// The clusters that each one merges with first; empty if that is not known.
+    /// The clusters that each cluster would merge with first; empty if unknown.
     partners: Vec<String>,
 }
 
@@ -120,7 +121,7 @@ impl Page<'_> {
         } else {
             columns_named(columns)
         };
-        // The path in full is among the facts below.
+        // The list of facts below has the full path.
         format!("{}. {}.", self.run.what_was_read(self.space, &columns), self.method())
     }
 
@@ -166,12 +167,12 @@ impl Page<'_> {
         tiles("The run in figures", found)
     }
 
-    /// The unit of temperatures, costs and free energies.
+    /// Returns the unit of temperatures, costs and free energies.
     fn unit_of_cost(&self) -> &'static str {
         self.parameters.unit_of_cost(self.space.unit_squared())
     }
 
-    /// The part of the page about cooling.
+    /// Returns the section about the annealing.
     fn cooling(&self, annealed: &Annealed, figures: &mut Figures) -> Markup {
         let Annealed { history, splits, .. } = annealed;
         let drawn = if history.is_empty() {
@@ -205,7 +206,8 @@ impl Page<'_> {
         note
     }
 
-    /// The reason for the number of clusters, and the numbers that were compared; nothing if the number was given.
+    /// Returns the reason for the number of clusters and the numbers that were compared; nothing if the user gave the
+    /// number.
     fn numbers(&self) -> Markup {
         let Some(number) = self.model.number() else { return Markup::default() };
         let sentence = [Some(number.reason()), number.others()].into_iter().flatten().collect::<Vec<_>>().join("; ");
@@ -290,7 +292,7 @@ impl Page<'_> {
         let heaviest = self.model.clusters.iter().map(|cluster| cluster.weight).fold(f64::MIN_POSITIVE, f64::max);
         let centers: Vec<Vec<f64>> = self.model.each_center().map(|center| self.space.center(center)).collect();
         let spreads: Vec<f64> = self.model.clusters.iter().map(|facts| self.space.distance(facts.spread)).collect();
-        // The last columns, value and text.
+        // The values and the texts of the last columns.
         let mut columns: Vec<(Vec<f64>, Vec<String>)> = Vec::new();
         for place in 0..self.shown_columns().len() {
             let values: Vec<f64> = centers.iter().map(|center| center[place]).collect();
@@ -332,7 +334,7 @@ impl Page<'_> {
         }
     }
 
-    /// The facts of the run, and where its time went.
+    /// Returns the facts of the run and the time of each phase.
     fn execution(&self) -> Markup {
         html! {
             (self.facts())
@@ -416,7 +418,7 @@ impl Page<'_> {
         }
     }
 
-    /// If there are several ranks: how evenly they spent their time, and on which work.
+    /// Returns, for several ranks, how evenly they were busy and with which work.
     fn timers(&self) -> Markup {
         let timers = &self.model.timers;
         if timers.iter().all(|spread| spread.ranks < 2) {
@@ -438,7 +440,7 @@ impl Page<'_> {
     }
 }
 
-/// The clusters of a group such as `0+1+2`, the first few of many.
+/// Shortens a group such as `0+1+2` to its first clusters if there are many.
 fn shortened(group: &str) -> String {
     let clusters: Vec<&str> = group.split('+').collect();
     match clusters.get(PARTNERS_MAX..) {
@@ -447,7 +449,7 @@ fn shortened(group: &str) -> String {
     }
 }
 
-/// The conditions that end the growth of clusters.
+/// Describes the conditions that stop the splitting of clusters.
 fn stops(parameters: &lehr_mining::vector::Parameters, unit: &str, squared: &str) -> String {
     match (parameters.clusters, parameters.stop_temperature, parameters.stop_length) {
         (Some(clusters), None, None) => format!("at {}", counted(clusters as u64, "cluster")),

@@ -1,7 +1,7 @@
-//! The page of `lehr mixture`: points, ellipses, components and the evidence for their number.
+//! The report of `lehr mixture`: points, ellipses, components, and the evidence for the number of components.
 //!
-//! An ellipse is where a component's density, as seen in the picture, falls off by one or by two standard deviations.
-//! It holds 39 % or 86 % of the rows drawn from the component. In one column they are lines, with 68 % and 95 %.
+//! The ellipses show one and two standard deviations of a component, as seen in the picture. They contain 39 % and 86 %
+//! of the rows drawn from the component. With one column they are lines, which contain 68 % and 95 %.
 
 use lehr_mining::mixture::{Candidate, Mixture, Model, Parameters};
 use maud::{Markup, Render, html};
@@ -19,7 +19,7 @@ use lehr_methods::Rows;
 use lehr_methods::mixture::{Fitted, deviations, rows_of_each};
 use lehr_methods::numbers::{column, counted, grouped, share, significant};
 
-/// The whole page.
+/// Returns the whole report.
 pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) -> String {
     let page = Page { run, space, parameters, model };
     let headline = format!(
@@ -53,7 +53,7 @@ pub fn page(run: &Run<'_>, space: &Rows, Fitted { parameters, model }: &Fitted) 
     markup::Page { headline, source, lead, warnings, main, figures }.html()
 }
 
-/// The picture as a separate file.
+/// Returns the picture for a separate file.
 pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Drawing {
     let (picture, outlines) = drawn(space, &model.mixture);
     let rows = rows_of_each(model);
@@ -62,16 +62,15 @@ pub fn drawing(run: &Run<'_>, space: &Rows, Fitted { model, .. }: &Fitted) -> Dr
     let of = picture.rows.iter().map(|&row| model.labels[row]).collect();
     let parts = [counted(space.len() as u64, "row"), counted(names.len() as u64, "component")];
     let title = format!("{}: {}", run.name(), parts.join(" in "));
-    // The other places of the picture show how it turns the columns.
+    // The other centres only show how the picture projects the columns.
     let picture = Picture { centers: picture.centers[..names.len()].to_vec(), ..picture };
     Chart { outlines, center: "mean", ..Chart::new(title, picture, Colors::Groups(of, names)) }.draw()
 }
 
-/// Rows as a picture shows them, and the outline of each component there.
+/// Returns the rows as the picture shows them, and each component's outline in the picture.
 fn drawn(space: &Rows, mixture: &Mixture) -> (Picture, Vec<Outline>) {
     let (dimension, count) = (mixture.dimension(), mixture.len());
-    // The picture is linear in the columns, so what it does to them is seen at one mean and a step from it along each
-    // column.
+    // The picture is linear in the columns. So one mean, and a step from it along each column, show the projection.
     let first = mixture.mean(0);
     let covariance = mixture.covariance(0);
     let mut places = mixture.means().to_vec();
@@ -207,7 +206,7 @@ impl Page<'_> {
         }
     }
 
-    /// BIC against the number of components, where there are several.
+    /// Returns the curve of BIC over the number of components, if there are several numbers.
     fn curve(&self) -> Option<Value> {
         let candidates = &self.model.candidates;
         let bic: Vec<f64> = candidates.iter().map(|candidate| candidate.criteria.bic).collect();
