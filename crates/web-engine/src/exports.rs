@@ -104,8 +104,7 @@ pub unsafe extern "C" fn lehr_columns(name: *const u8, name_length: usize, file:
 pub unsafe extern "C" fn lehr_options(method: *const u8, length: usize) -> *mut u8 {
     // SAFETY: as the caller says.
     let name = String::from_utf8_lossy(unsafe { bytes(method, length) });
-    let found = lehr_methods::find(&name).ok_or_else(|| format!("there is no method {name:?}"));
-    answer(found.map(|method| (method.schema(), Vec::new())))
+    answer(crate::run::method(&name).map(|method| (method.schema(), Vec::new())))
 }
 
 /// Labels the rows of a file by a model.
