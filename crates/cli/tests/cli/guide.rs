@@ -19,16 +19,15 @@ fn with_datasets() -> Sandbox {
     sandbox
 }
 
-/// Is a line of standard error the progress of a run that takes a while?
-fn is_progress(line: &str) -> bool {
-    let percent = line.split_once(" %, ").is_some_and(|(number, _)| number.trim().parse::<u32>().is_ok());
-    percent || line.starts_with("choosing the number, ") || line.starts_with("sample: ")
+/// Is a line of standard error part of a note or a warning? Others are the progress of a run that takes a while.
+fn is_told(line: &str) -> bool {
+    ["note: ", "warning: ", "      "].iter().any(|start| line.starts_with(start))
 }
 
 /// What a line of a guide prints on a terminal, without its progress.
 fn printed(sandbox: &Sandbox, line: &str) -> String {
     let outcome = sandbox.shell(line).succeeded();
-    let told = outcome.stderr.lines().filter(|line| !is_progress(line));
+    let told = outcome.stderr.lines().filter(|line| is_told(line));
     told.map(|line| format!("{line}\n")).collect::<String>() + &outcome.stdout
 }
 
