@@ -1,4 +1,4 @@
-"""Draws the two pictures of the front page, `docs/site/front/clusters.png` and `docs/site/front/peers.svg`, from `datasets/` and a record of the lab.
+"""Draws the pictures of the front pages into `docs/site/front`, from `datasets/` and a record of the lab.
 
 Usage: front_page.py   (`make front-page`). Run it when clusters, colours or the record change, and look at the difference.
 """
@@ -44,8 +44,21 @@ def clusters():
     left.set(aspect="equal", title="Census blocks of Nevada and Utah in 8 clusters")
     lehr.plot.annealing_tree(model, ax=right)
     right.set_title("One cluster splits as the temperature falls")
-    # 64 colours are enough, and the file is a third as large.
-    path = HERE / "front/clusters.png"
+    _save(figure, "clusters.png")
+
+
+def wine():
+    """The picture that the first program of `python/README.md` draws."""
+    wine = lehr.datasets.load_wine()
+    X = (wine.data - wine.data.mean(axis=0)) / wine.data.std(axis=0)
+    figure, ax = plt.subplots()
+    lehr.plot.clusters(lehr.DAClustering(n_clusters=3).fit(X), X, ax=ax)
+    _save(figure, "wine.png")
+
+
+def _save(figure, name):
+    """Saves a picture with 64 colours: they are enough, and the file is a third as large."""
+    path = HERE / "front" / name
     figure.savefig(path, dpi=100)
     from PIL import Image
 
@@ -76,4 +89,5 @@ def peers():
 if __name__ == "__main__":
     (HERE / "front").mkdir(exist_ok=True)
     clusters()
+    wine()
     peers()
