@@ -495,6 +495,7 @@ site: need $(PYTHON_ENVIRONMENT)/.installed-docs ## the same without the crates,
 	@rm -rf $(SITE) docs/reference/generated docs/gallery docs/site/made
 	@LEHR_COMMAND=$(abspath $(TARGET)/release/lehr) PATH=$(abspath $(PYTHON_ENVIRONMENT))/bin:$$PATH \
 		$(PYTHON_ENVIRONMENT)/bin/python -m sphinx -W --keep-going -q -c docs/site docs $(SITE)
+	@if [ -f $(TARGET)/try/index.html ]; then mkdir -p $(SITE)/try && cp $(TARGET)/try/index.html $(TARGET)/try/census.csv.gz $(SITE)/try; fi
 
 docs-rust: need ## the documentation of the crates alone; warnings are errors
 	@RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
