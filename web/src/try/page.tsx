@@ -158,7 +158,7 @@ function Choose() {
           Drop a file here, or{' '}
           <label class="button first">
             choose one
-            <input class="unseen" type="file" aria-label="Choose a table" onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])} />
+            <input class="unseen" type="file" aria-label="File of a table" onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])} />
           </label>
         </p>
         <p class="note">CSV, TSV or JSON, as you have it: plain or packed by gzip. Also NPY, FPS and SVMlight. It stays on your computer.</p>
