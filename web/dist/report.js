@@ -4537,26 +4537,34 @@
 				temperature: e,
 				parent: t,
 				clusters: n
-			})), { command: i } = n;
+			})), { command: i } = n, a = window.frameElement?.hasAttribute("data-keep") ? window.frameElement : null;
 			z(/* @__PURE__ */ Z(un, {
 				steps: e,
 				splits: r,
 				unit: n.unit,
-				keep: (e) => i && /* @__PURE__ */ Z("p", {
-					class: "keep",
-					children: [
-						"To keep ",
-						e,
-						" ",
-						e === 1 ? "cluster" : "clusters",
-						": ",
-						/* @__PURE__ */ Z("code", { children: [
-							i,
-							" -k ",
-							e
-						] })
-					]
-				})
+				keep: (e) => {
+					let t = `${e} ${e === 1 ? "cluster" : "clusters"}`;
+					return a ? /* @__PURE__ */ Z("p", {
+						class: "keep",
+						children: /* @__PURE__ */ Z("button", {
+							type: "button",
+							onClick: () => a.dispatchEvent(new CustomEvent("lehr-keep", { detail: e })),
+							children: ["Keep ", t]
+						})
+					}) : i && /* @__PURE__ */ Z("p", {
+						class: "keep",
+						children: [
+							"To keep ",
+							t,
+							": ",
+							/* @__PURE__ */ Z("code", { children: [
+								i,
+								" -k ",
+								e
+							] })
+						]
+					});
+				}
 			}), t);
 		} else n.kind === "lines" ? z(/* @__PURE__ */ Z("div", {
 			class: "pair",

@@ -40,9 +40,9 @@ interface Request {
 }
 
 const METHODS: [string, string][] = [
-  ['cluster', 'Clusters: groups around centres, and the number of them'],
-  ['mixture', 'Mixture: overlapping groups of any extent'],
-  ['gtm', 'Topographic map: many columns on a sheet'],
+  ['cluster', 'clusters: groups around centres'],
+  ['mixture', 'a mixture: overlapping groups'],
+  ['gtm', 'a topographic map of many columns'],
 ];
 const SCALES: [string, string][] = [
   ['', 'chosen for the table'],
@@ -158,7 +158,7 @@ function Choose() {
           Drop a file here, or{' '}
           <label class="button first">
             choose one
-            <input class="unseen" type="file" aria-label="Choose a table" onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])} />
+            <input class="unseen" type="file" aria-label="File of a table" onChange={(event) => event.currentTarget.files?.[0] && take(event.currentTarget.files[0])} />
           </label>
         </p>
         <p class="note">CSV, TSV or JSON, as you have it: plain or packed by gzip. Also NPY, FPS and SVMlight. It stays on your computer.</p>
@@ -191,7 +191,8 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
     typed.value = {};
     declared.value = [];
     void during('Starting', () => engine.ask({ kind: 'options', method: method.value })).then((answer) => {
-      if (answer) declared.value = fields(answer.told, { paths: {}, components: { schemas: answer.told.$defs ?? {} } });
+      // A browser has kernels of double precision alone.
+      if (answer) declared.value = fields(answer.told, { paths: {}, components: { schemas: {} } }).filter((one) => one.name !== 'precision');
     });
   }, [method.value]);
   const isRun = isRight(declared.value, typed.value) && !busy.value;
@@ -220,7 +221,7 @@ function Settings({ of, columns }: { of: Table; columns: Account[] }) {
       </div>
       <form onSubmit={submit}>
         <div class="fields">
-          <Choice name="Method" value={method.value} choices={METHODS} change={(value) => (method.value = value)} />
+          <Choice name="Find" value={method.value} choices={METHODS} change={(value) => (method.value = value)} />
           {!(lonlat.value && places) && <Choice name="Scale of the columns" value={scale.value} choices={SCALES} change={(value) => (scale.value = value)} />}
           <Choice name="Column of weights" value={weights.value} choices={[['', 'none'], ...columns.filter((one) => one.facts.numbers).map(({ name }): [string, string] => [name, name])]} change={(value) => (weights.value = value)} />
           <Choice name="Column that names the rows" value={id.value} choices={[['', 'none: the number of the row'], ...columns.map(({ name }): [string, string] => [name, name])]} change={(value) => (id.value = value)} />
@@ -288,6 +289,7 @@ function Result({ of }: { of: Found }) {
   const report = files.find((file) => file.name === 'report.html')!;
   useEffect(() => {
     const place = frame.current!;
+    place.closest('section')!.scrollIntoView({ block: 'start' });
     place.srcdoc = new TextDecoder().decode(report.bytes);
     // The report's slider offers to keep a number of clusters.
     const keep = (event: Event) => void fit(from, { ...request, options: { ...request.options, clusters: (event as CustomEvent<number>).detail } });

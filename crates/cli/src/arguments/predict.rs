@@ -27,7 +27,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     pub columns: Option<Vec<String>>,
 
-    /// Use this column as identifiers; copied to the result [default: the 0-based row]
+    /// Use this column as identifiers; copied to the result [default: the model's column of identifiers; else the number of the row, from 0]
     #[arg(long, value_name = "COLUMN")]
     pub id: Option<String>,
 

@@ -262,7 +262,7 @@ fn failed(error: lehr_mining::Error, data: Data<'_>, saved: &Saved, plan: &Metho
 fn for_missing_pairs(matrix: &Matrix) -> &'static str {
     // Only a local alignment may leave out too much of two sequences.
     if matrix.dissimilarities.header().is_some_and(|header| header.parameters.contains_key("overlap_min")) {
-        "lehr distances gives every pair of sequences a value with --overlap 0 or --alignment semi-global; or leave these sequences out of its input"
+        "lehr distances gives every pair of sequences a value with --alignment global; or leave these sequences out of its input"
     } else {
         "leave these items out of the input of lehr distances"
     }
