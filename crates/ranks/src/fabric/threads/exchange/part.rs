@@ -1,10 +1,10 @@
-//! Groups of some of the ranks. The first rank to come makes the ends of all, and each takes its own.
+//! Groups of some of the ranks. The first rank to arrive makes the ends of all ranks, and each rank takes its own.
 
 use super::{Endpoint, endpoints};
 
-/// The ends of a group of some of the ranks, until those take them.
+/// The ends of a group of some of the ranks, until these ranks take them.
 pub(super) struct Part {
-    /// Which: the number of the new communicator, and its first rank by the world's number.
+    /// The identity of the group: the number of the new communicator, and its first rank's number in the world.
     name: (u32, usize),
     pub(super) ends: Vec<Endpoint>,
 }
