@@ -65,7 +65,7 @@ pub enum Command {
     /// Any method that `lehr-methods` declares
     #[command(flatten)]
     Method(DeclaredArguments),
-    /// Place rows that a model has not seen
+    /// Apply a model to rows that it has not seen
     ///
     /// Reads the model.json of lehr cluster, minibatch, mixture or gtm, and a table with the same columns. Writes the
     /// cluster, component or position of each row, and its probability or likelihood.
@@ -110,7 +110,7 @@ pub enum Command {
     Get(GetArguments),
     /// Query a part of a service's state
     Query(SendArguments),
-    /// Send an operation of its contract to a service
+    /// Send an operation to a service
     Submit(SendArguments),
     /// Print the state of a service, then its changes as they happen
     Watch(WatchArguments),
@@ -141,8 +141,8 @@ pub enum Command {
     },
     /// Measure Lehr, its competitors and the machine's limits
     ///
-    /// Starts the program lehr-lab, which is installed separately, with these arguments. You can reproduce every figure
-    /// that Lehr's pages quote on your machine.
+    /// Starts the program lehr-lab, which is installed separately, with these arguments. With it, you can reproduce on
+    /// your machine every figure that Lehr's pages quote.
     #[command(disable_help_flag = true)]
     Lab {
         /// The arguments of lehr-lab; see its --help.

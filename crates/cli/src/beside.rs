@@ -64,7 +64,7 @@ impl Beside {
 /// Writes a file under a temporary name; [`AtomicFile::commit`] renames it.
 ///
 /// # Errors
-/// [`Kind::Environment`]: the disk does not take it.
+/// Returns [`Kind::Environment`] if the file cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<AtomicFile, Failure> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).and_then(|()| file.flush()).map_err(|cause| Failure::from(file.failed(cause)))?;

@@ -45,7 +45,7 @@ pub const PROFILES: &str = "profiles.csv";
 pub const POSITIONS: &str = "positions.csv";
 /// The positions as an array that NumPy opens.
 pub const POSITIONS_ARRAY: &str = "positions.npy";
-/// The meaning of a matrix's numbers.
+/// The meaning of the values of a matrix.
 pub const HEADER: &str = "dissimilarities.json";
 
 /// The results of one command.
@@ -137,7 +137,7 @@ impl Folder {
     ///   replaced.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: cannot be made or written to, or holds something protected.
+    /// Returns [`Kind::Environment`] if the folder cannot be created or written to, or has a protected file.
     pub fn claim(
         path: &Path,
         results: Results,
@@ -324,7 +324,7 @@ impl Staged<'_> {
     /// Writes one result file, buffered.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: the disk does not take it.
+    /// Returns [`Kind::Environment`] if the file cannot be written.
     pub fn write(
         &mut self,
         name: &'static str,
@@ -340,14 +340,15 @@ impl Staged<'_> {
     /// Puts all results into place, removes the checkpoint, and prints a note if earlier results were replaced.
     ///
     /// # Errors
-    /// [`Kind::Environment`]: a file could not be put into place; those that were are removed again.
+    /// Returns [`Kind::Environment`] if a file could not be put into place; then the others are removed again.
     pub fn commit(self) -> Result<(), Failure> {
         let Staged { folder, files } = self;
         let replaced = folder.holds_our_results();
         // Results of another command are here only if `--force` allowed it.
         let other = folder.other_results();
         for results in [replaced.then_some(folder.results), other].into_iter().flatten() {
-            // Without this file, nothing claims the mixture of files that a crash in the next lines would leave.
+            // Without this file, the mixture of files that a crash in the next lines would leave does not count as
+            // results.
             let summary = folder.path.join(results.voucher());
             fs::remove_file(&summary).map_err(|cause| {
                 Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))
@@ -365,7 +366,7 @@ impl Staged<'_> {
         }
         folder.keep();
         if replaced {
-            // Files of an earlier run that this run did not write belong to nothing any more.
+            // Files of an earlier run that this run did not write are obsolete.
             for name in folder.results.names().iter().filter(|name| !placed.contains(name)) {
                 let _ = fs::remove_file(folder.path.join(name));
             }
@@ -380,7 +381,7 @@ impl Staged<'_> {
             output::note(&format!("replaced the results of an earlier run in {}", folder.path.display()));
         }
         if folder.results == Results::Matrix {
-            // They belong to the dissimilarities that were here before, but look as if they belonged to the new ones.
+            // They belong to the dissimilarities that were here before, but seem to belong to the new ones.
             for older in Results::all().filter(|results| *results != Results::Matrix && folder.holds(*results)) {
                 let left = older.names().iter().copied().filter(|name| folder.path.join(name).exists());
                 let left: Vec<&str> = left.filter(|name| !placed.contains(name)).collect();

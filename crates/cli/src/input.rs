@@ -35,8 +35,8 @@ impl Input {
     /// Reads the data of a plan.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file of another kind than expected; [`Kind::Usage`]: options that its form does not have;
-    /// [`Kind::Environment`]: a file that cannot be read.
+    /// Returns [`Kind::BadData`] for a file of another kind than expected; [`Kind::Usage`] for options that its format
+    /// does not have; [`Kind::Environment`] for a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
             Takes::Matrix(_) => {
@@ -112,7 +112,7 @@ fn print_columns(plan: &MethodPlan, failure: &Failure) {
     }
     let form =
         TableForm { delimiter: selection.delimiter.map(char::from), header: selection.header, ..TableForm::default() };
-    // Any fault in the file is reported in any case.
+    // If it cannot be read, the fault is reported in any case.
     if let Ok(frame) = read::data_frame(path, &form) {
         let keys = Keys { id: selection.id.as_deref(), weights: selection.weights.as_deref() };
         output::note(&format!("the columns of {}\n{}", path.display(), Described::new(frame, &keys).text()));

@@ -13,7 +13,7 @@ use crate::output;
 /// Reads a matrix, and the table of items that `lehr distances` wrote beside it.
 ///
 /// # Errors
-/// Returns a fault in a file, or of a table with other items than the matrix has.
+/// Returns a fault in a file, or a failure if the table's items are not the matrix's.
 pub fn read_matrix(path: &Path, quiet: bool) -> Result<Matrix, Failure> {
     // The folder of lehr distances stands for the matrix inside it.
     let inside = path.join(folder::HEADER);
@@ -80,8 +80,8 @@ fn in_order(table: &Path, index: usize, items: &[f64]) -> Result<(), Failure> {
     })
 }
 
-/// Reads the classes of the items: a column of a table that has their ids in the column `id`, such as the labels.csv of
-/// another run.
+/// Reads the classes of the items from a column of a table that has their ids in the column `id`. The labels.csv of
+/// another run is such a table.
 ///
 /// # Errors
 /// Returns a fault in the file, or a failure if no item has a class in it. Also fails if items share an id, unless the

@@ -74,7 +74,7 @@ fn spill_of(SpillArguments { spill }: SpillArguments, job: Option<&Job>) -> Resu
     Ok(spill.map(Spill::new))
 }
 
-/// Refuses to keep rows on disk that are not plain numbers; `what` says what they are.
+/// Refuses a folder for rows that are not plain numbers; `what` describes them.
 ///
 /// # Errors
 /// Returns [`Kind::Usage`] if there is a folder for rows.
@@ -115,7 +115,7 @@ fn frame(lonlat: bool, scale: Option<ScaleArgument>, columns: Option<&[String]>)
 /// Returns the engine, ranks and threads of each process, and the layout of all processes.
 ///
 /// # Errors
-/// [`Kind::Usage`]: options that contradict each other or the processes that were started.
+/// Returns [`Kind::Usage`] for options that contradict each other or the processes that were started.
 pub fn execution(arguments: &ExecutionArguments, job: Option<Job>) -> Result<(Execution, Layout), Failure> {
     let engine = match arguments.engine {
         EngineArgument::Ranks => Engine::Ranks,

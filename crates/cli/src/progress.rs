@@ -19,11 +19,12 @@ use lehr_methods::numbers::{batches, counted, duration, grouped, quantity, signi
 pub const CHECKPOINT_SECONDS: f64 = 2.0;
 const CHECKPOINT_SECONDS_FIRST: f64 = 0.25;
 
-/// The seconds between lines in a pipe, at first; later a twentieth of the elapsed time, so that the log of a long run
-/// stays short.
+/// The seconds between lines in a pipe, at first. Later it is a twentieth of the elapsed time, so that the log of a
+/// long run stays short.
 const LINE_SECONDS: f64 = 1.0;
 
-/// Below this share of the work done, an estimate of the time left would be a guess.
+/// The least share of the work that must be done before the time left is estimated, because earlier estimates would be
+/// guesses.
 const FRACTION_MIN: f64 = 0.02;
 
 /// The number of parts of the bar.
@@ -89,7 +90,8 @@ enum Display {
     Silent,
 }
 
-/// The progress of a run at its first report, because the work of an earlier run took this one no time.
+/// The progress of a run at its first report. The speed is measured from there, because work of an earlier run took
+/// this one no time.
 #[derive(Clone, Copy)]
 struct First {
     seconds: f64,

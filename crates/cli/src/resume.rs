@@ -25,8 +25,7 @@ pub fn stopped(checkpoint: &Path, saved: &Saved, command: &str) -> Failure {
     }
 }
 
-/// Returns the message if the checkpoint is a log that has only part of the finished work, because it could not be
-/// written any more.
+/// Returns the message for a log that has only part of the finished work, because the rest could not be written.
 pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure {
     let message =
         format!("no results were written, and {} has only part of what was finished: {reason}", checkpoint.display());

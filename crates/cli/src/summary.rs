@@ -12,13 +12,13 @@ pub const PROGRAM: &str = "lehr";
 // The names of methods in summaries, which tell a folder which command wrote it. Those of the methods of `lehr-methods`
 // are in their declarations.
 
-/// New items in a map.
+/// The method of `lehr place`.
 pub const PLACING: &str = "interpolation in a map";
 
 /// Returns the text of a summary that a command composed itself.
 ///
 /// # Errors
-/// [`Kind::NoResult`]: a number that JSON does not have, which would be our mistake.
+/// Returns [`Kind::NoResult`] for a number that JSON cannot hold, which would be a bug of Lehr.
 pub fn text(summary: &serde_json::Value) -> Result<String, Failure> {
     serde_json::to_string_pretty(summary)
         .map(|text| text + "\n")

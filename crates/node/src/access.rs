@@ -33,7 +33,7 @@ pub(crate) fn host<B>(request: &Request<B>) -> Result<&str, Fault> {
     }
 }
 
-/// Refuses foreign web pages: a node on loopback without a policy trusts the user of the machine, but not the pages
+/// Refuses foreign web pages. A node on loopback without a policy trusts the user of the machine, but not the pages
 /// that are open in their browser.
 pub(crate) fn same_site(edge: &Edge, headers: &HeaderMap, host: &str) -> Result<(), Fault> {
     let origins = &edge.settings.origins;
@@ -105,7 +105,8 @@ pub(crate) fn permitted(
     })
 }
 
-/// Returns a check whether a subscriber may still receive the changes of a service, under the policy at that time.
+/// Returns a function that checks whether a subscriber may still receive the changes of a service, under the policy at
+/// the time of the call.
 pub(crate) fn still_permitted(
     edge: &Arc<Edge>,
     peer: &Peer,

@@ -10,7 +10,7 @@ use tokio::sync::mpsc::Receiver;
 use crate::connections::Answering;
 use crate::write_timeout::{OnTheWay, PIECE, Pieces};
 
-/// An answer, with a guard that counts it as being sent.
+/// An answer, with a guard that marks it as being sent.
 pub(crate) struct Sending {
     pub(crate) answer: Answer,
     pub(crate) _answering: Answering,
@@ -66,7 +66,7 @@ impl Body for Answer {
     fn poll_frame(self: Pin<&mut Self>, polling: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match self.get_mut() {
             Self::Whole(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            // The end, too, is requested only after the last piece has gone.
+            // The library asks for the end, too, only after it has sent the last piece.
             Self::Pieces(pieces) => Poll::Ready(pieces.next().map(|bytes| Ok(Frame::data(bytes)))),
             Self::Events(events) => events.poll_recv(polling).map(|event| event.map(|bytes| Ok(Frame::data(bytes)))),
         }

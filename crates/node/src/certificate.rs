@@ -45,7 +45,7 @@ pub(crate) fn key(file: &Path, text: &[u8]) -> Result<PrivateKeyDer<'static>, Fa
     })
 }
 
-/// Returns the authorities in the text of a file, whose signatures are trusted.
+/// Returns the authorities in the PEM text of a file, whose signatures are trusted.
 pub(crate) fn authorities(file: &Path, text: &[u8]) -> Result<RootCertStore, Fault> {
     let mut roots = RootCertStore::empty();
     for (index, certificate) in certificates(file, text)?.into_iter().enumerate() {
@@ -115,7 +115,7 @@ pub(crate) fn reason_within(error: &(dyn Error + 'static)) -> Option<String> {
         if let Some(found) = error.downcast_ref::<rustls::Error>() {
             return Some(reason(found));
         }
-        // The source of an I/O error is not the error inside it, so look at that one first.
+        // The `source` of an I/O error skips the error inside it, so look at the inner error first.
         if let Some(inner) = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref) {
             return reason_within(inner);
         }

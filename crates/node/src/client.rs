@@ -2,8 +2,8 @@
 //!
 //! A client has one thread, and one HTTP/2 connection for each node. Requests are sent in the order of the calls, and
 //! the network edge admits requests from one connection to one service in that order. Behind a proxy that speaks only
-//! HTTP/1.1, each request has its own connection. Then simultaneous requests have no order. The next request opens a
-//! broken connection again. A request in progress is sent again only if that is harmless.
+//! HTTP/1.1, each request has its own connection. Then simultaneous requests have no order. If a connection breaks, the
+//! next request opens a new one. A request in progress is sent again only if that is harmless.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -324,7 +324,7 @@ async fn speak(node: &Origin, stream: Stream) -> Result<Spoken, Fault> {
     let (stream, noted) = ErrorRecording::new(stream);
     let (sender, connection) =
         builder.handshake(TokioIo::new(stream)).await.map_err(|error| unreachable(node, said(&error)))?;
-    // The requests in progress see its end.
+    // The requests in progress notice when the connection ends.
     tokio::spawn(async move { drop(connection.await) });
     Ok(Spoken::Http2(Connection { sender, noted }))
 }
@@ -374,8 +374,8 @@ struct Connection {
 }
 
 impl Connection {
-    /// Returns the reason why a request on it was not answered. A node rejects a certificate only after the client
-    /// considers itself connected. The node reports this to the connection, not to the request.
+    /// Returns the reason why a request on this connection was not answered. A node rejects a certificate only after
+    /// the client considers itself connected. The node reports this to the connection, not to the request.
     fn why(&self, error: &hyper::Error) -> String {
         self.noted.why.get().cloned().unwrap_or_else(|| said(error))
     }
@@ -434,7 +434,7 @@ async fn serve_node(node: Origin, trust: Arc<Trusting>, mut jobs: mpsc::Unbounde
                 let why = current.why(&first);
                 return Err(if first.is_canceled() { unreachable(&node, why) } else { unknown_fate(&node, why) });
             }
-            // Sends it once more, on its own connection: requests that may be sent twice need no order.
+            // Sends it once more, on a new connection: requests that may be sent twice need no order.
             match connect(&node, &trust, is_old.get().is_some()).await? {
                 Spoken::Http1(sender) => send_http1(&node, sender, again).await,
                 Spoken::Http2(mut anew) => {
@@ -469,7 +469,7 @@ impl HttpLink {
         format!("{}{}", self.node, self.path)
     }
 
-    /// Sends the next requests on its own connection. Requests in progress keep their connection.
+    /// Makes the next requests use a new connection. Requests in progress keep their connection.
     pub(crate) fn reconnect(&self) {
         let before = self.client.shared.nodes.lock().remove(&self.node);
         drop(before);
@@ -587,7 +587,7 @@ pub struct Listed {
     pub version: String,
     /// The service's phase.
     pub phase: lehr_services::Phase,
-    /// Problems when it started. It works, but needs attention.
+    /// Problems that occurred when it started. The service works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }

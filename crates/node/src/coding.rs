@@ -34,8 +34,8 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
     named.or(any).unwrap_or(false)
 }
 
-/// Compresses an answer if the client accepts gzip and it is worth it. A worker does it, because the thread of the
-/// network edge has other clients to serve.
+/// Compresses an answer if the client accepts gzip and it is worth it. A worker compresses it, because the thread of
+/// the network edge has other clients to serve.
 pub(crate) async fn packed(
     edge: &Edge,
     peer: &Peer,

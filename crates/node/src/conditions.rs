@@ -28,7 +28,8 @@ pub(crate) enum Tags {
 }
 
 impl Tags {
-    /// Returns the tags that a changing request requires the version to be among. A weak tag never matches.
+    /// Returns the tags of `If-Match`, among which the version must be for a request that changes something. A weak tag
+    /// never matches.
     pub(crate) fn demanded(headers: &HeaderMap) -> Option<Self> {
         Self::of(headers, &header::IF_MATCH, read_tag)
     }

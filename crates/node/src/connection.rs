@@ -105,7 +105,8 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
                 .keep_alive_timeout(limits.heartbeat)
                 .serve_connection(io, service)
         );
-        // Errors mean that the client left in the middle, or broke the protocol, which the library has reported to it.
+        // Errors mean that the client left in the middle, or broke the protocol; the library has reported the latter to
+        // the client.
         let mut stuck = pin!(on_the_way.stuck(limits.take_time));
         let is_old = tokio::select! {
             _ = connection.as_mut() => return,
@@ -157,7 +158,7 @@ pub(crate) async fn serve(edge: Arc<Edge>, stream: Stream, peer: Peer, mut stopp
 /// The order of the requests to each service on one connection.
 #[derive(Default)]
 struct Lanes {
-    /// By service: the signal of its last request, which fires when that request was handed over, or never will be.
+    /// By service: the signal of its last request. It fires when that request was handed over, or never will be.
     last: Mutex<HashMap<String, oneshot::Receiver<()>>>,
 }
 

@@ -1,7 +1,7 @@
 //! The threads that listen; each thread serves the connections that it accepts.
 //!
-//! Tokio is used in this crate and in none below: each thread has a current-thread runtime for sockets and time limits.
-//! Requests to services go to the host's dispatcher, and the threads here await their answers.
+//! This crate uses Tokio, and the crates below it do not: each thread has a current-thread runtime for sockets and time
+//! limits. Requests to services go to the host's dispatcher, and the threads here await their answers.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -78,7 +78,7 @@ pub(crate) struct Edge {
     subscriptions: Arc<Semaphore>,
     /// The number of times that a thread looks for an answer before it sleeps.
     pub(crate) looks: Looks,
-    /// By address: the number of requests left, and the time of that count.
+    /// By address: the number of requests left, and the time at which it was computed.
     buckets: Mutex<HashMap<IpAddr, (f64, Duration)>>,
 }
 
@@ -140,7 +140,7 @@ impl Edge {
         let _ = self.closing.subscribe().wait_for(|is_closing| *is_closing).await;
     }
 
-    /// Returns the bytes of an answer, which count until they are sent.
+    /// Returns the bytes of an answer, which are counted until they are sent.
     ///
     /// # Errors
     /// Returns [`Code::Unavailable`] if too many bytes are being sent, to this client or to all.
@@ -262,7 +262,7 @@ async fn accept(edge: Arc<Edge>, listener: TcpListener, mut stopping: watch::Rec
                     }
                 });
             }
-            // Most likely there are no descriptors left: an idle connection is closed, and others may close in the
+            // Most likely there are no descriptors left: this closes an idle connection, and others may close in the
             // meantime.
             Err(error) => {
                 let is_spared = edge.connections.spare_one();

@@ -70,7 +70,7 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
             502..=504 => Code::Unavailable,
             _ => Code::OperationFailed,
         };
-        // Proxies answer with pages, and a node that uses TLS with a line of text if the client does not.
+        // Proxies answer with pages; a node that uses TLS answers a client that does not with a line of text.
         let text = std::str::from_utf8(body).ok().filter(|text| text.len() < 300 && !text.contains('<'));
         let why = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("without saying why");
         Fault::new(code, format!("the node answered {status}: {why}"))
@@ -84,7 +84,7 @@ pub(crate) enum Sent {
     Document(Format),
     /// Bytes of this media type, which the operation takes unchanged.
     Bytes(String),
-    /// A form with a file of such bytes; with its boundary.
+    /// A form with a file of such bytes; holds the form's boundary.
     Form(String),
 }
 
@@ -145,7 +145,8 @@ pub(crate) fn accepted(headers: &HeaderMap) -> Result<Format, Fault> {
     })
 }
 
-/// Returns the form that a client prefers among those that `known` finds by media type; of equal ones the first.
+/// Returns the form that a client prefers among those that `known` finds by media type; if it prefers several equally,
+/// the first.
 pub(crate) fn preferred<T>(headers: &HeaderMap, known: impl Fn(&str) -> Option<T>) -> Option<T> {
     let text = headers.get(hyper::header::ACCEPT)?.to_str().unwrap_or_default();
     let (mut best, mut most) = (None, 0.0);
@@ -169,7 +170,7 @@ pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> 
 
 const HTML: &str = "text/html";
 
-/// Whether a client gets a page, where there is one, instead of a document with its text: it does, unless it prefers a
+/// Whether a client gets a page, where there is one, instead of a document with its text. It does, unless it prefers a
 /// document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {

@@ -18,8 +18,8 @@ use crate::write_timeout::PIECE;
 /// The most services in one stream, each of which is a subscription.
 const SERVICES_MAX: usize = 64;
 
-/// Reads subscription options from the query of an address: the fields of [`Subscribe`]; lists have commas, or repeat
-/// the field.
+/// Reads subscription options from the query of an address: the fields of [`Subscribe`]. Items of lists are separated
+/// by commas, or the field is repeated.
 pub(crate) fn wishes(query: &str) -> Result<Subscribe, Fault> {
     let mut fields = Map::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {

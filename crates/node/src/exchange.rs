@@ -327,7 +327,7 @@ fn index(services: &[Endpoint]) -> Value {
 fn ready(edge: &Edge, peer: &Peer) -> Result<Response<Answer>, Refused> {
     let unready: Vec<String> =
         edge.host.paths().into_iter().filter(|path| edge.host.phase(path) != Some(Phase::Ready)).collect();
-    // Without details, because the client has sent no token. `lehr ls` shows them.
+    // Without details, because the client has not sent a token. `lehr ls` shows them.
     let degraded = edge.host.reports().len();
     let is_ready = unready.is_empty() && !edge.is_closing();
     let state = json!({ "is_ready": is_ready, "unready": unready.len(), "degraded": degraded });

@@ -102,7 +102,7 @@ pub struct SeenHandler {
     pub caller: Option<String>,
     /// The time that it has waited, in milliseconds.
     pub age_ms: u64,
-    /// What it waits for, as far as known.
+    /// The reasons of its wait, as far as known.
     pub waits_for: Vec<String>,
 }
 

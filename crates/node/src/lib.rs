@@ -25,7 +25,7 @@
 //! .unwrap();
 //! ```
 //!
-//! Of Lehr's crates at and below this one, only this crate uses Tokio; the host's dispatcher runs handlers. Read next:
+//! This crate uses Tokio, and the crates below it do not; the host's dispatcher runs handlers. Read next:
 //! `docs/design/node.md`, `edge.rs` → `connection.rs` → `exchange.rs`.
 #![forbid(unsafe_code)]
 

@@ -137,7 +137,7 @@ impl ServiceRecord {
         }
     }
 
-    /// Returns the placement on the host. If the record keeps the state, it is kept below `folder`.
+    /// Returns the placement on the host. If `keep` is set, the state is kept below `folder`.
     ///
     /// # Example
     /// ```

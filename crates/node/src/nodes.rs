@@ -3,7 +3,7 @@
 //! A node that knows the address of another follows that node's directory, and asks it for a sign of life three times
 //! per lease. Every answer renews the lease. A node that does not answer is *silent*. When its lease has expired, it
 //! and its services are *gone*. When it answers again, it is *up*, with its services at that time. Times come from the
-//! host's clock, which never goes back. If the clock jumps, the node asks again before it ends any lease.
+//! host's clock, which never goes back. If the clock jumps, the node asks again before it declares any lease expired.
 //!
 //! A node reports only what it has itself learnt from another; there is no agreement between nodes. If the network is
 //! partitioned, each side keeps its own nodes and loses the others.
@@ -127,7 +127,7 @@ pub struct FindService {
     pub contract: String,
 }
 
-/// News of a node. This node sends it to itself.
+/// The latest facts about a node. This node sends it to itself.
 ///
 /// # Example
 /// See [`Joining`].
@@ -436,7 +436,7 @@ impl Follower {
         self.clock.timeout(self.period(), asked).await.unwrap_or_else(|_| Err(late()))
     }
 
-    /// Asks to be followed too, once each time that the node is found.
+    /// Asks the other node to follow this one, once each time that it is found.
     async fn ask_back(&mut self) {
         if let Some((other, join)) = &self.back {
             // The node may already follow this one, have no such service, or refuse.

@@ -128,7 +128,7 @@ fn describe(info: &Info, of_info: &Value, mut described: Described<'_>, paths: &
             // Clients that name no type get the page.
             answers["200"]["content"] = json!({ page: { "schema": { "type": "string" } } });
         }
-        // Described in words: if there are several types, each generated client must distinguish them.
+        // Described in words, because with several types each generated client would have to distinguish them.
         let files: Vec<&str> = Rows::of(operation).map(Rows::media_type).collect();
         if !files.is_empty() {
             let about = format!("Done. With {} in `Accept` the rows come as a file.", files.join(" or "));

@@ -62,7 +62,7 @@ impl Origins {
         self.all || self.named.iter().any(|named| named.eq_ignore_ascii_case(origin))
     }
 
-    /// Whether a host is that of an allowed origin: then the node is reached by that name, through a proxy.
+    /// Whether a host belongs to an allowed origin. Then clients reach the node by that name, through a proxy.
     pub(crate) fn name(&self, host: &str) -> bool {
         let of =
             |named: &String| named.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));

@@ -64,8 +64,8 @@ impl Route {
         }
     }
 
-    /// Returns a name for requests of a kind: the path of a page, or of a service and an existing operation. Names that
-    /// a client invents are left out, so that the number of patterns is bounded.
+    /// Returns a name for all requests of a kind: the path of a page, or of a service and an existing operation. Names
+    /// that a client invents are left out, so that the number of patterns is bounded.
     pub(crate) fn pattern(&self, path: &str, endpoint: Option<&Endpoint>) -> Option<String> {
         let Some(service) = self.service() else { return Some(path.to_owned()) };
         let endpoint = endpoint?;

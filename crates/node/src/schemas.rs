@@ -1,4 +1,4 @@
-//! Converts schemas of contracts to forms that client generators read well: each schema has a name and one place, and
+//! Converts schemas of contracts to forms that client generators read well. Each schema has a name and one place, and
 //! choices of words are plain enumerations.
 //!
 //! Their meaning stays the same. Generators differ in how much of JSON Schema they know. Many give each inline object a
@@ -17,7 +17,7 @@ pub(crate) struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    /// Creates one for the schemas of a contract.
+    /// Creates a converter for the schemas of a contract.
     pub(crate) fn new(schemas: &'a mut Map<String, Value>, contract: &str) -> Self {
         Self { schemas, prefix: contract.replace('/', ".") }
     }
@@ -136,7 +136,7 @@ pub(crate) struct Field {
     pub(crate) name: String,
     pub(crate) schema: Value,
     pub(crate) is_required: bool,
-    /// Whether it can be written in an address.
+    /// Whether a value of the field can be written in an address.
     pub(crate) is_plain: bool,
 }
 
@@ -251,7 +251,7 @@ impl Naming {
         }
         let mut reference = Map::new();
         if let Some(fields) = schema.as_object_mut() {
-            // The facts about this position stay here.
+            // Keys that concern this position stay here.
             let stays = |key: &String| key == "default" || key.starts_with("x-");
             let here: Vec<String> = fields.keys().filter(|key| stays(key)).cloned().collect();
             reference.extend(here.into_iter().filter_map(|key| fields.remove_entry(&key)));
@@ -379,7 +379,7 @@ fn with_one_object(forms: Vec<Value>) -> Vec<Value> {
     others
 }
 
-/// Adds the other keys of an only remaining form to the schema.
+/// Merges the only remaining form of a choice into the schema.
 fn enumerated(simple: &mut Map<String, Value>, only: Map<String, Value>) {
     for (key, value) in only {
         match (key.as_str(), simple.get("description").and_then(Value::as_str)) {

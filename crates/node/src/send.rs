@@ -232,8 +232,8 @@ async fn table(
     Ok(response)
 }
 
-/// Waits until a request that changes nothing should be given up. That is when the services are ending, because the
-/// request may take longer than they have.
+/// Ends a request that changes nothing once the services are ending, because it may take longer than they have. Waits
+/// until then.
 async fn gives_up<T>(edge: &Edge, verb: Verb) -> Result<T, Fault> {
     if !matches!(verb, Verb::Query | Verb::Get | Verb::Lookup) {
         std::future::pending::<()>().await;
@@ -255,7 +255,7 @@ async fn looked_for<T>(
     poll_fn(move |polling| {
         loop {
             let is_last = looks >= most.spinning + most.yielding || !is_alone();
-            // While this thread looks, the worker must not wake it: that would cost the worker a system call, and this
+            // While this thread looks, the worker must not wake it. That would cost the worker a system call, and this
             // task an unnecessary turn.
             let mut looking = Polling::from_waker(Waker::noop());
             let polled = answer.as_mut().poll(if is_last { &mut *polling } else { &mut looking });

@@ -32,7 +32,7 @@ fn misplaced(value: &Value, schema: &Value, root: &Value, place: &mut String) ->
     }
     if let Some(forms) = forms(schema) {
         let kind = if value.is_array() { "array" } else { "object" };
-        // Correct if any form of its kind accepts it.
+        // The value is correct if any form of its kind accepts it.
         let mut found = None;
         for form in forms.iter().filter(|form| allows(form, root, kind)) {
             found = Some(misplaced(value, form, root, place)?);
@@ -69,7 +69,7 @@ fn allows(schema: &Value, root: &Value, kind: &str) -> bool {
 }
 
 fn inside(value: &Value, schema: &Value, root: &Value, place: &mut String, name: &str) -> Option<String> {
-    // Most of a body is numbers and words.
+    // A quick exit, because most of a body is numbers and words.
     if !value.is_array() && !value.is_object() {
         return None;
     }

@@ -1,7 +1,7 @@
 //! Rows of tables as files: `Accept: text/csv` returns the text itself instead of a document that contains it.
 //!
 //! An operation returns rows if it has a field `format` and its reply has fields named after the formats, one of which
-//! is set. So the crates below need not know about it.
+//! is set. So the crates below need no knowledge of files.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -96,7 +96,7 @@ impl fmt::Debug for Telemetry {
     }
 }
 
-/// A request that was answered, as its span describes it.
+/// An answered request, with the facts for its span.
 pub(crate) struct Served<'r> {
     pub(crate) request: &'r Request<()>,
     /// The span of the request, and that of its sender.
@@ -114,9 +114,9 @@ pub(crate) struct Served<'r> {
 }
 
 impl Telemetry {
-    /// Creates the sender to a collector of traces at an address. The collector's certificate must be signed by an
+    /// Creates a sender to the trace collector at an address. The collector's certificate must be signed by an
     /// authority that `trust` names, or else by one that the machine trusts. It logs when the collector stops accepting
-    /// spans, and when it accepts them again.
+    /// spans, and when the collector accepts them again.
     ///
     /// # Errors
     /// Returns [`Code::InvalidValue`] if the address or an environment variable is invalid;
@@ -252,7 +252,7 @@ impl Telemetry {
     }
 }
 
-/// Describes this node: from the environment, or else by the program.
+/// Describes this node, from the environment or else with the program's own values.
 fn resource() -> Resource {
     let of = || {
         Resource::builder()

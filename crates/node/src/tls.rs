@@ -71,7 +71,7 @@ impl Tls {
     }
 }
 
-/// Configures TLS for a node, with its certificate and its key. If there is a third file, it names the authorities of
+/// Configures TLS for a node, with its certificate and its key. If there is a third file, it has the authorities of
 /// clients.
 fn config(files: &[PathBuf], texts: &[Vec<u8>]) -> Result<ServerConfig, Fault> {
     let (certificate, private) = (&files[0], &files[1]);

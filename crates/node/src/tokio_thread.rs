@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub struct TokioThread {
     handle: Handle,
-    /// Dropped before the thread is joined, which makes the thread end. (Fields are dropped in order.)
+    /// Dropped before the thread is joined; the drop makes the thread end. (Fields are dropped in order.)
     _end: Option<oneshot::Sender<()>>,
     _thread: Joined,
 }

@@ -73,8 +73,8 @@ pub enum DemoApplication {
     /// Compare, cluster and map adults of a health survey
     ///
     /// Standardises 113 features, of which one value in five is missing. Measures the Euclidean distances of all pairs
-    /// over the features that both have. Clusters by pairwise annealing, and maps the patients in three dimensions. The
-    /// report lists the features that distinguish each cluster.
+    /// over the features that both patients have. Clusters by pairwise annealing, and maps the patients in three
+    /// dimensions. The report lists the features that distinguish each cluster.
     #[command(after_help = PATIENTS_HELP)]
     Patients(Box<ApplicationArguments>),
     /// Compare, cluster and map compounds, and locate the active ones

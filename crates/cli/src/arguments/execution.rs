@@ -5,7 +5,7 @@ use lehr_ranks::Layout;
 
 use super::thread_count;
 
-/// How the clustering is executed: engine, ranks and threads. None of it changes a bit of the result.
+/// How the clustering is executed: engine, ranks and threads. None of these options changes a bit of the result.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "How it is computed (the result is the same)")]
 pub struct ExecutionArguments {

@@ -32,7 +32,7 @@ pub enum KeepCommand {
     },
     /// Check the kept data of a node, or a backup
     ///
-    /// Names each file that differs from what was written.
+    /// Names each file whose content differs from what the node wrote.
     #[command(after_help = "Example:
   lehr keep verify /var/lib/lehr && echo in order")]
     Verify {

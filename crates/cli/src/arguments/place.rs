@@ -24,7 +24,7 @@ pub struct PlaceArguments {
     #[arg(long, value_name = "FILE")]
     pub among: Option<PathBuf>,
 
-    /// Place an item by its this many nearest items of the map
+    /// Use this many nearest items of the map to place an item
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one)]
     pub neighbours: usize,
 

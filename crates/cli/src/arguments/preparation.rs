@@ -142,8 +142,8 @@ fn decimal(text: &str) -> Result<char, String> {
 }
 
 impl PreparationArguments {
-    /// Whether the table must be examined column by column before a method gets it. Methods that leave missing values
-    /// out also handle `--missing` without a value.
+    /// Whether the table must be examined column by column before a method gets it. For `--missing` without a value
+    /// this is not needed if the method itself leaves missing values out.
     pub fn is_asked_for(&self) -> bool {
         let Self {
             auto,

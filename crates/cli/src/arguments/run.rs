@@ -27,7 +27,7 @@ pub struct RunArguments {
     #[arg(long)]
     pub resume: bool,
 
-    /// Continue the last run, and repeat this step and all that depend on it
+    /// Continue the last run, and repeat this step and all steps that depend on it
     #[arg(long, value_name = "STEP")]
     pub from: Option<String>,
 

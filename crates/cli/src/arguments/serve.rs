@@ -1,5 +1,5 @@
-//! The arguments of `lehr serve`: where it listens, who may use it, the services that it starts, the data that it
-//! keeps, the nodes that it joins.
+//! The arguments of `lehr serve`: the address, the callers, the services that it starts, the data that it keeps, the
+//! nodes that it joins.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
@@ -251,7 +251,7 @@ fn restart(text: &str) -> Result<Restart, String> {
     Ok(Restart::OnPanic { max: max as usize, within: Duration::from_secs(within.into()) })
 }
 
-/// Reads an address and a port; a name such as localhost means its first IPv4 address, or its first address if it has
+/// Reads an address and a port. A name such as localhost means its first IPv4 address, or its first address if it has
 /// no IPv4 address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let found: Vec<SocketAddr> = text

@@ -210,8 +210,8 @@ impl Stages {
         self.stages.push((stage, (self.watch.seconds() - before).max(0.0)));
     }
 
-    /// Records stages that were timed elsewhere, in sequence and up to now. The rest of the time since the end of the
-    /// last stage counts for that last stage.
+    /// Records stages that were timed elsewhere, in sequence and up to now. Any remaining time since the end of the
+    /// last stage is added to that stage.
     fn told(&mut self, stages: &[(&'static str, f64)]) {
         let told: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
         let left = (self.watch.seconds() - self.total() - told).max(0.0);

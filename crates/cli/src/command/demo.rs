@@ -81,7 +81,7 @@ struct Outcome {
     fits: Fits,
 }
 
-/// The results to write, as the workflow reports them.
+/// The results to write, which the workflow reports.
 #[derive(Debug, Serialize, Deserialize)]
 struct Wanted {
     job: String,
@@ -266,7 +266,7 @@ impl Drop for Started {
     }
 }
 
-/// Runs a node until its input ends. A line of the input says which results to write.
+/// Runs a node until its input ends. A line of the input names the results to write.
 fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
     // The process that started it receives a request to stop, and ends it.
     Interrupt::ignore();

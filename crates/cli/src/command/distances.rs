@@ -177,8 +177,8 @@ pub(super) fn compute<T: Precision>(
         resume::take_over(&from, &path)?;
     }
     let (mut log, mut kept, bytes) = match &plan.resumed {
-        // The file is read twice: it becomes the log to append to, and gives the run its finished steps. They come from
-        // memory if other processes need the same bytes.
+        // The file is read twice: to continue the log, and to give the run its finished steps. For the run, it is read
+        // from memory if other processes need the same bytes.
         Some(_) => {
             let log = Log::resume::<T>(&path, metric)?;
             let unreadable = |source| lehr_distances::Error::File { path: path.clone(), source };

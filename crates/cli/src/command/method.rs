@@ -104,7 +104,7 @@ fn named(selection: &Selection) -> Option<String> {
 /// From here on, the first Ctrl-C has no effect: the results are complete, and writing them takes well under a second.
 ///
 /// # Errors
-/// [`Kind::Environment`]: the disk does not take them.
+/// Returns [`Kind::Environment`] if the results cannot be written.
 pub fn publish(
     finished: Finished<'_>,
     folder: &mut Folder,

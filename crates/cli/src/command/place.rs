@@ -165,7 +165,7 @@ impl Map {
     /// Returns the plan's options; those that were not given are as for the map.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: an option that was given and differs; items of another kind.
+    /// Returns [`Kind::Usage`] if a given option differs, or if the items are of another kind.
     fn options(&self, plan: &PlacePlan) -> Result<Options, Failure> {
         let Some(metric) = &self.metric else { return Ok(plan.options.clone()) };
         let mut known = self.parameters.clone();

@@ -20,8 +20,8 @@ use lehr_methods::{Frame, Learnt, ModelFile, append_frame};
 /// Applies the model to the rows, and writes the predictions.
 ///
 /// # Errors
-/// [`Kind::BadData`]: a file that is no model, or a table that lacks its columns. [`Kind::Usage`]: options that do not
-/// suit the model. [`Kind::Environment`]: files that cannot be read or written.
+/// Returns [`Kind::BadData`] for a file that is not a model, or a table that lacks the model's columns; [`Kind::Usage`]
+/// for options that do not suit the model; [`Kind::Environment`] for files that cannot be read or written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     let PredictArguments {
         model,
@@ -104,7 +104,7 @@ pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
         let rows = with_id_or_without(&selection, known, |selection| read::incomplete(&input, selection))?;
         (Predicted::of_records(&model, &rows, memberships).map_err(refused)?, rows.ids().map(<[String]>::to_vec))
     } else {
-        // The columns are the model's, whatever the file is; only options of tables show that it is a table.
+        // The columns are the model's for every kind of file, so only options of tables show that the input is a table.
         let is_table = asked.columns.is_some() || asked.delimiter.is_some() || asked.header.is_some();
         let first_column = (!is_table).then(|| model.first_column());
         let failed = |error: lehr_data::Error| match &model.model {

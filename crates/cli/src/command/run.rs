@@ -97,7 +97,7 @@ pub fn run(arguments: RunArguments) -> Result<(), Failure> {
             host.reach_by(move |address| reach.link(address));
             kinds(&host, &Setup { keep: folder.map(Path::to_path_buf), data_root, ..Setup::default() });
             if let Some(folder) = folder {
-                // Nobody can open a page in this process, so reports are written to files.
+                // A browser cannot open pages of this process, so reports are written to files.
                 let folder = folder.to_path_buf();
                 host.register(move || Reports::writing(folder.clone()));
             }

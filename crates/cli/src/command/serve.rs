@@ -184,7 +184,7 @@ async fn start(
     if let Some(files) = manifests {
         applied.call(Apply { files }).await?;
     }
-    // Last, because runs that an earlier node left unfinished resume when it starts.
+    // Last, because unfinished runs of an earlier node resume when this service starts.
     let placement = match &arguments.keep {
         Some(folder) => Placement::at(WORKFLOWS).keep(folder.join("workflows.json")),
         None => Placement::at(WORKFLOWS),

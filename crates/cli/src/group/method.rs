@@ -115,7 +115,7 @@ impl ProcessGroup<'_> {
                 write_rows(process, &dispatcher, execution.ranks, &place, true, lines)
             }
         };
-        // All ranks return the same.
+        // All ranks return the same outcome.
         match ended.map_err(io::Error::other)?.into_iter().next() {
             Some(Ok(None)) | None => Ok(()),
             Some(Ok(Some(words))) => Err(io::Error::other(words)),

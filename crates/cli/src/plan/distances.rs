@@ -93,7 +93,7 @@ impl DistancesPlan {
     /// is the processes that compute together, if there are several.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
+    /// Returns [`Kind::Usage`] for options that contradict each other or do not suit the input.
     pub fn new(arguments: DistancesArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DistancesArguments { input, options, table, execution, results } = arguments;
         let (options, delimiter) = (options.0, table.delimiter);
@@ -136,7 +136,7 @@ impl DistancesPlan {
 /// Returns the contents of a file, as shown by its first bytes, if the options suit the file and each other.
 ///
 /// # Errors
-/// [`Kind::Usage`]: options that do not.
+/// Returns [`Kind::Usage`] for options that do not.
 pub fn holding(input: &Path, options: &Options, delimiter: Option<u8>) -> Result<Holds, Failure> {
     let holds = Holds::look(input);
     let mut faults = Vec::new();

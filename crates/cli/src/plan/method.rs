@@ -167,7 +167,7 @@ impl Source {
     }
 
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other.
+    /// Returns [`Kind::Usage`] for options that contradict each other.
     fn table(words: &RowsWords, input: TableInput, job: Option<&Job>) -> Result<Self, Failure> {
         let TableInput { rows: RowArguments { path, spill, table }, packed, preparation } = input;
         let leaves_gaps = preparation.missing == Some(Gaps::Own) && words.missing.is_some();
@@ -218,7 +218,7 @@ struct PreparedTable {
 
 impl PreparedTable {
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other.
+    /// Returns [`Kind::Usage`] for options that contradict each other.
     fn source(self, words: &RowsWords, job: Option<&Job>) -> Result<Source, Failure> {
         let Self { path, spill, table, packed, preparation } = self;
         let usage = |message: String| Failure::new(Kind::Usage, message);
@@ -269,8 +269,8 @@ impl MethodPlan {
     /// is the processes that compute together, if there are several.
     ///
     /// # Errors
-    /// - [`Kind::Usage`]: options that contradict each other or the checkpoint.
-    /// - [`Kind::Environment`], [`Kind::BadData`]: a checkpoint that cannot be read, or is damaged or of another
+    /// - [`Kind::Usage`] if options contradict each other or the checkpoint.
+    /// - [`Kind::Environment`] or [`Kind::BadData`] if a checkpoint cannot be read, is damaged, or belongs to another
     ///   version or method.
     pub fn new(arguments: DeclaredArguments, typed: &[OsString], job: Option<Job>) -> Result<Self, Failure> {
         let DeclaredArguments { method, input, options, execution, results } = arguments;

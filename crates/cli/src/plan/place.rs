@@ -53,7 +53,7 @@ impl PlacePlan {
     /// Checks the arguments together, and against the kind of input file. `typed` is the command line as typed.
     ///
     /// # Errors
-    /// [`Kind::Usage`]: options that contradict each other or do not go with the input.
+    /// Returns [`Kind::Usage`] for options that contradict each other or do not suit the input.
     pub fn new(arguments: PlaceArguments, typed: &[OsString]) -> Result<Self, Failure> {
         let PlaceArguments { input, map, among, neighbours, comparison, table, threads, .. } = arguments;
         let (options, delimiter) = (comparison.0, table.delimiter);
@@ -90,7 +90,7 @@ impl PlacePlan {
 /// Refuses a metric with which items cannot be placed one by one.
 ///
 /// # Errors
-/// [`Kind::Usage`]: there is one.
+/// Returns [`Kind::Usage`] for such a metric.
 pub fn takes(options: &Options) -> Result<(), Failure> {
     if options.metric != Some(Metric::Gower) {
         return Ok(());

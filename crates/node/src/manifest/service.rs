@@ -17,7 +17,7 @@ use super::{Manifest, ServiceRecord, apply};
 /// The path of the service that takes manifests.
 pub const MANIFEST: &str = "/manifest";
 
-/// The services that a node runs by its manifests.
+/// The service that applies manifests, and knows the services that they name.
 ///
 /// # Example
 /// ```

@@ -15,7 +15,7 @@ const DEPTH_MAX: usize = 64;
 /// The largest file that is read, in bytes.
 const BYTES_MAX: usize = 1 << 20;
 
-/// The longest name of a field, in bytes: every field of a table has the table's name in its own.
+/// The longest name of a field, in bytes: the name of every field of a table includes the table's name.
 const NAME_MAX: usize = 1000;
 
 /// The path to a field: names of tables and positions in lists.
@@ -263,7 +263,7 @@ mod tests {
         assert!(Tree::read("a.toml", &text).is_err());
     }
 
-    /// Contents of a mebibyte that cost more than their size: each file is read or refused, and all of them quickly.
+    /// Contents of a mebibyte that cost more than their size. Each file is read or refused, and all of them quickly.
     #[test]
     fn no_file_takes_much_more_than_its_bytes() {
         let long = "n".repeat(NAME_MAX + 1);

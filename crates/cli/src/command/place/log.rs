@@ -55,7 +55,8 @@ impl Log {
     /// Resumes the log at `path`; returns the rows that it has.
     ///
     /// # Errors
-    /// [`Kind::BadData`]: a file that is no such log, or of other items or another map; [`Kind::Environment`]: it cannot be read or written.
+    /// Returns [`Kind::BadData`] if the file is not such a log, or belongs to other items or another map;
+    /// [`Kind::Environment`] if it cannot be read or written.
     pub fn resume(path: &Path, head: &Head) -> Result<(Self, Vec<f64>), Failure> {
         let unreadable =
             |cause: std::io::Error| Failure::new(Kind::Environment, format!("{}: {cause}", path.display()));
