@@ -13,8 +13,8 @@
 //! | place | JSON: the file that all write their rows to |
 //! | exit status | one byte: the exit code |
 //!
-//! If a process ends in any other way, all processes end: MPI sees to it after a panic or a second Ctrl-C, the launcher
-//! after a kill. The supervisor reports which process ended ([`lehr_ranks_mpi::keep`]).
+//! If a process ends in any other way, all processes end. After a panic or a second Ctrl-C, MPI ends them; after a
+//! kill, the launcher does. The supervisor reports which process ended ([`lehr_ranks_mpi::keep`]).
 
 pub mod application;
 mod matrix;

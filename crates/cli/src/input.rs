@@ -35,8 +35,8 @@ impl Input {
     /// Reads the data of a plan.
     ///
     /// # Errors
-    /// Returns [`Kind::BadData`] for a file of another kind than expected; [`Kind::Usage`] for options that its format
-    /// does not have; [`Kind::Environment`] for a file that cannot be read.
+    /// Returns [`Kind::BadData`] for a file of another kind than expected. Returns [`Kind::Usage`] for options that its
+    /// format does not have, and [`Kind::Environment`] for a file that cannot be read.
     pub fn read(plan: &MethodPlan) -> Result<Self, Failure> {
         Ok(match plan.method.about().takes {
             Takes::Matrix(_) => {

@@ -3,9 +3,9 @@
 //!
 //! The bytes depend only on the rows, whichever process writes them. The lead creates the file under a temporary name,
 //! and writes a mark into it. Ranks that find the mark see the same file and write to it themselves. All ranks learn
-//! the lengths of all texts, and each writes after the ranks before it. If a rank does not find the mark, because its
-//! machine has its own disk, all ranks send their text to the lead, which writes alone. The lead then puts the file
-//! into place or drops it, so that all or none of it appears.
+//! the lengths of all texts, and each writes after the ranks before it. A rank whose machine has its own disk does not
+//! find the mark. Then all ranks send their text to the lead, which writes alone. The lead then puts the file into
+//! place or drops it, so that all or none of it appears.
 //!
 //! Rows are written in blocks, so that no rank holds more text than its part of one block.
 

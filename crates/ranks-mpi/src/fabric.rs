@@ -1,9 +1,9 @@
 //! Ranks in several processes: messages between ranks of one process go from inbox to inbox, all others as frames over
 //! MPI.
 //!
-//! Each process has the same number t of ranks, and process p has the ranks from p t to (p + 1) t - 1, so that
-//! neighbours are near. With one rank in each process, this is the fabric `mpi` of the papers; with several, it is
-//! their hybrid: threads inside, MPI between.
+//! Each process has the same number t of ranks. Process p has the ranks from p t to (p + 1) t - 1, so that neighbours
+//! are near. With one rank in each process, this is the fabric `mpi` of the papers; with several, it is their hybrid:
+//! threads inside, MPI between.
 //!
 //! **Progress.** MPI moves messages only when it is called. A waiting rank calls it from its own task. It calls several
 //! times in a row, because the message is often only a microsecond away. Then it yields the processor to other
@@ -108,7 +108,7 @@ impl Endpoint {
         }
         // Looks only once if other ranks of this process may want the lock.
         let looks = if threads == 1 { self.here.post.looks() } else { 1 };
-        // Checked under the lock, under which all frames from other processes are put into inboxes: so no older message
+        // Checked under the lock under which all frames from other processes are put into inboxes. So no older message
         // from the source can arrive in between.
         let label = |trailer: &Trailer| Label { context: trailer.context, tag: trailer.tag, receipt: trailer.receipt };
         let is_wanted = |trailer: &Trailer| {

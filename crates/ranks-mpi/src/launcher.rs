@@ -1,9 +1,9 @@
 //! Finds out whether an MPI launcher started this process, and as which of how many.
 //!
-//! A launcher sets environment variables for its processes; each family of launchers has its own. This must be known
-//! before MPI is found: a process that is one of four and finds no library must report it and end. If it continued
-//! alone, four silent copies of one run would compute. The values read here are only claims; `process.rs` compares them
-//! with the library's after its start.
+//! A launcher sets environment variables for its processes; each family of launchers has its own. The launcher must be
+//! known before MPI is found: a process that is one of four and finds no library must report it and end. If it
+//! continued alone, four silent copies of one run would compute. The values read here are only claims; `process.rs`
+//! compares them with the library's after its start.
 
 /// One family of launchers.
 struct Family {

@@ -31,7 +31,7 @@ use crate::window::Window;
 /// The one tag of all frames.
 const TAG: i32 = 1;
 
-/// The number of bytes after a frame that goes by MPI: its number.
+/// The size in bytes of the number that follows each frame sent by MPI.
 pub(crate) const NUMBER: usize = size_of::<u32>();
 
 /// The number of frames taken straight out of rings after which MPI is polled.

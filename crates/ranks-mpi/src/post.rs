@@ -112,9 +112,9 @@ impl Post {
         self.counter.lock().link.traffic().send_near(process, parts)
     }
 
-    /// Looks up to `looks` times whether the next frame from a process of this machine is a short message of the
-    /// current run that `is_wanted` accepts. If so, takes it out of the ring into `frame`, and returns its trailer and
-    /// length. Returns `None` if it is not, or if there is anything else to do first: then call [`fetch`](Self::fetch).
+    /// Looks up to `looks` times at the next frame from a process of this machine. If it is a short message of the
+    /// current run that `is_wanted` accepts, takes it out of the ring into `frame`. Returns its trailer and length;
+    /// otherwise, or if there is anything else to do first, `None`: then call [`fetch`](Self::fetch).
     pub(crate) fn take_near(
         &self,
         process: usize,

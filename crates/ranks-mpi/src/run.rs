@@ -1,7 +1,7 @@
 //! Runs a program on all ranks of all processes, and agrees on how it ended.
 //!
-//! When the ranks of a process have ended, the process reports their worst failure to process 0, which sends the worst
-//! failure of all to every process. So every process returns the same error, and one of them can print it. All
+//! When the ranks of a process have ended, the process reports their worst failure to process 0. Process 0 sends the
+//! worst failure of all to every process. So every process returns the same error, and one of them can print it. All
 //! processes end in order with the same exit code, and nothing is left to the launcher. Only a process that dies or is
 //! lost cannot report; then the launcher ends the job.
 

@@ -3,10 +3,10 @@
 //! Each collective has a head: the kind of call, and one number that must be the same on all ranks (a root, a length).
 //! Heads are always compared, and this needs no extra messages. Between threads, the last rank to arrive compares the
 //! heads, and so does a rank that takes a message. A rank that is about to sleep compares the logs of all calls. Over
-//! messages, each pair of ranks that exchange a message compares. Between threads, the check finds every disagreement
-//! where all ranks meet. But a root that only sends, or a rank that only sends to the root, may have moved on by then.
-//! Over messages, a disagreement is found only when two ranks that disagree exchange a message. That may happen later,
-//! or never if both only send.
+//! messages, two ranks compare whenever one receives a message from the other. Between threads, the check finds every
+//! disagreement where all ranks meet. But a root that only sends, or a rank that only sends to the root, may have moved
+//! on by then. Over messages, a disagreement is found only when two ranks that disagree exchange a message. That may
+//! happen later, or never if both only send.
 //!
 //! A [checked](Communicator::set_checked) communicator compares first: every rank sends every other its head before the
 //! collective begins (size² small messages). Shifts and exchanges, which otherwise need no agreement, are compared too.

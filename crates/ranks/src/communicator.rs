@@ -24,7 +24,7 @@ use crate::trace::Activity;
 /// One rank's end of a group of ranks.
 ///
 /// Messages between two ranks need a shared reference, so that several can be in progress at once. Collectives need an
-/// exclusive one, because all ranks call the same collectives in the same order. To run both at once, or two
+/// exclusive reference, because all ranks call the same collectives in the same order. To run both at once, or two
 /// collectives at once, take a duplicate.
 ///
 /// If a rank ends, by returning or by a panic, all ranks that wait for it get [`Error::RankLeft`].
@@ -109,8 +109,7 @@ const AGREED: u64 = 0;
 /// First word of the result of a fold: two ranks, whose numbers and heads follow, disagree.
 const DISAGREED: u64 = 1;
 
-/// The number of words at the head of each message that must be the same on all ranks: the call, and a number such as
-/// the root.
+/// The number of words at the head of each message that must be the same on all ranks: the call, and one number.
 pub(crate) const HEAD: usize = 2;
 
 impl Communicator {

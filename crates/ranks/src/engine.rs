@@ -40,7 +40,8 @@ use crate::trace::Trace;
 
 /// One step of a method over all rows: a map over leaves and a combine.
 ///
-/// All workers that run leaves share it. A leaf's state between rounds, besides its partial, belongs in [`LeafCells`].
+/// All workers that run leaves share the round. A leaf's state between rounds, besides its partial, belongs in
+/// [`LeafCells`].
 #[allow(clippy::len_without_is_empty, reason = "the length is chosen by the method; nothing is contained")]
 pub trait Round: Sync {
     /// Returns the length of a partial.

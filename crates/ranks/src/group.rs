@@ -114,8 +114,7 @@ impl Group {
 
 impl Communicator {
     /// Splits the ranks into groups, and makes a communicator for each. All ranks with the same `color` are in one
-    /// group, numbered by `key` and, among equal keys, by their numbers here. A rank that gives no color is in no
-    /// group.
+    /// group, numbered by `key` and, among equal keys, by their numbers here. A rank without a `color` is in no group.
     ///
     /// The new communicator is independent: you may drop this one.
     ///

@@ -250,8 +250,8 @@ fn reduce<M: MapReduce>(method: &M, received: &[Vec<u64>], leaves: usize, state:
     values.into_iter().filter_map(whole).collect()
 }
 
-/// Returns the value of a node: its children's values, combined; the only child's value, if there is one child; `None`
-/// if nothing was emitted below the node.
+/// Returns the value of a node: its children's values, combined. With one child, returns that child's value; `None` if
+/// nothing was emitted below the node.
 fn fold<M: MapReduce>(method: &M, node: Node, mut values: Vec<Emitted>) -> Option<Vec<f64>> {
     if values.len() < 2 {
         return values.pop().map(|(_, value)| value);

@@ -99,7 +99,7 @@ pub trait Observer: Send {
     /// instead of the next progress.
     ///
     /// Not called before the first step, because there is nothing to resume from. The run ends with its method's error
-    /// `Stopped`. By default it is passed on as a checkpoint like any other; no checkpoint follows it.
+    /// `Stopped`. By default, the state is passed to [`checkpoint`](Self::checkpoint); no other checkpoint follows.
     fn interrupted(&mut self, checkpoint: &dyn AnyCheckpoint) {
         self.checkpoint(checkpoint);
     }

@@ -51,8 +51,8 @@ impl Communicator {
         self.settings.order = order;
     }
 
-    /// Sets the longest time that a call waits for another rank. Then it returns [`Error::Late`](crate::Error::Late),
-    /// which names that rank. `None`, the default, sets no limit.
+    /// Sets the longest time that a call waits for another rank. After that, the call returns
+    /// [`Error::Late`](crate::Error::Late), which names that rank. `None`, the default, sets no limit.
     ///
     /// Between threads, and on a [checked](Self::set_checked) communicator, the named rank is the one that has not
     /// arrived. Over messages, unchecked, it is the rank whose message is missing, which may itself be late because of

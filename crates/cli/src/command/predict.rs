@@ -20,8 +20,9 @@ use lehr_methods::{Frame, Learnt, ModelFile, append_frame};
 /// Applies the model to the rows, and writes the predictions.
 ///
 /// # Errors
-/// Returns [`Kind::BadData`] for a file that is not a model, or a table that lacks the model's columns; [`Kind::Usage`]
-/// for options that do not suit the model; [`Kind::Environment`] for files that cannot be read or written.
+/// Returns [`Kind::BadData`] for a file that is not a model, or a table that lacks the model's columns. Returns
+/// [`Kind::Usage`] for options that do not suit the model, and [`Kind::Environment`] for files that cannot be read or
+/// written.
 pub fn run(arguments: PredictArguments) -> Result<(), Failure> {
     let PredictArguments {
         model,

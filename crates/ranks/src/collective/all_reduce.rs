@@ -87,7 +87,7 @@ impl Communicator {
     /// of equal length and from the same position. The bits are the same, and for long slices each rank combines only
     /// its share.
     ///
-    /// For many values and an operation such as a sum or a maximum, this is faster than `all_reduce`; for few values
+    /// For long slices and an operation such as a sum or a maximum, this is faster than `all_reduce`. For short slices,
     /// both take the same time.
     ///
     /// # Errors

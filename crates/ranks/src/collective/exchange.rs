@@ -200,8 +200,8 @@ impl Communicator {
     }
 }
 
-/// Takes the combined message on a ring of two ranks: the length of the part that goes down, that part, and the part
-/// that goes up. Returns the lengths of both parts, and copies the parts only if both fit.
+/// Takes the combined message on a ring of two ranks: the length of the part sent downwards, that part, and the part
+/// sent upwards. Returns the lengths of both parts, and copies the parts only if both fit.
 fn take_both(parts: &[&[u8]], from_upper: &mut [u8], from_lower: &mut [u8]) -> (usize, usize) {
     let (downwards, upwards) = match *parts {
         [_, downwards, upwards] => (downwards, upwards),

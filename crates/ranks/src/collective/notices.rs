@@ -16,8 +16,8 @@
 //!
 //! A rank that finds a disagreement informs all ranks, and waiting ranks receive that notice. So of ranks that wait for
 //! each other, one always finds the disagreement. Take the earliest call in which a rank waits. The rank that it waits
-//! for has passed that call, or is in it. Then that rank made the call differently, or waits itself for another rank;
-//! and ranks that agree do not wait for each other in a circle. Notices do not detect a rank that waits for a message
+//! for has passed that call, or is in it. Then that rank made the call differently, or it waits itself for another
+//! rank. Ranks that agree do not wait for each other in a circle. Notices do not detect a rank that waits for a message
 //! of the program ([`Communicator::receive`]) that no rank sends. The patience setting covers that.
 //!
 //! If a wait is short, no notice is sent: a collective whose ranks are all there costs nothing more.
@@ -97,12 +97,12 @@ impl Calls {
 }
 
 impl Communicator {
-    /// Returns an error if a rank is known to have made the beginning call differently.
+    /// Returns an error if a rank is known to have made this call, which now begins, differently.
     pub(crate) fn foresee(&self, own: Signature) -> Result<(), Error> {
         self.calls.dissenter(own).map_or(Ok(()), |(world, theirs)| Err(self.disagree(own, world, theirs)))
     }
 
-    /// Tells the rank that this one waits for in which call it waits.
+    /// Sends a notice to the rank that this one waits for; the notice says in which call.
     pub(crate) fn tell_of_waiting(&self, own: Signature, from: usize) -> Result<(), Error> {
         let words = [u64::from(own.tag), own.number];
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())

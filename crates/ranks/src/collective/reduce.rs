@@ -1,9 +1,9 @@
 //! Reduce.
 //!
 //! Required: the root, and values of one length. Checked: both, by comparing them. Algorithm between threads: as in
-//! all-reduce, but only the root reads the result. If every rank has a core and there are few bytes, each rank sends a
-//! message to the root, and all except the root move on. Over messages, the tree has its root at rank 0, which passes
-//! the result on. Result: the root has the combination of all ranks' values.
+//! all-reduce, but only the root reads the result. With few bytes and a core for every rank, each rank sends a message
+//! to the root, and all except the root move on. Over messages, the tree has its root at rank 0, which passes the
+//! result on. Result: the root has the combination of all ranks' values.
 
 use std::borrow::Cow;
 

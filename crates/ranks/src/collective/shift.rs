@@ -11,8 +11,8 @@ use crate::fabric::threads::exchange::Swap;
 use crate::message::Plain;
 
 impl Communicator {
-    /// Passes `values` to the rank `displacement` positions ahead on a ring (behind, if negative), and overwrites
-    /// `received` with the values of the rank as far behind.
+    /// Passes `values` to the rank `displacement` positions ahead on a ring (behind, if negative). Overwrites
+    /// `received` with the values of the rank equally far behind.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if the rank behind has ended; [`Error::Truncated`] if its values have another

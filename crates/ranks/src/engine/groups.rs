@@ -11,8 +11,8 @@ use lehr_sync::{AtomicUsize, Mutex, Ordering};
 use super::Round;
 use crate::reduction::{Fold, Node};
 
-/// The number of groups per worker: so many that the last worker to finish is late by a fraction of a per cent, and so
-/// few that they cost nothing.
+/// The number of groups per worker. With so many, the last worker to finish is late by a fraction of a per cent; the
+/// groups themselves still cost nothing.
 const GROUPS_PER_WORKER: usize = 64;
 
 /// The groups of a round; see the [module](self).

@@ -95,7 +95,7 @@ pub struct Receiver<M> {
     lines: usize,
     /// The number of lines taken.
     taken: usize,
-    /// The number of lines taken that the sender was told of.
+    /// The number of lines taken, as last reported to the sender.
     told: usize,
 }
 

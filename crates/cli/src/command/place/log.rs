@@ -55,7 +55,7 @@ impl Log {
     /// Resumes the log at `path`; returns the rows that it has.
     ///
     /// # Errors
-    /// Returns [`Kind::BadData`] if the file is not such a log, or belongs to other items or another map;
+    /// Returns [`Kind::BadData`] if the file is not such a log, or belongs to other items or another map. Returns
     /// [`Kind::Environment`] if it cannot be read or written.
     pub fn resume(path: &Path, head: &Head) -> Result<(Self, Vec<f64>), Failure> {
         let unreadable =

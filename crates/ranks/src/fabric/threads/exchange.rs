@@ -50,8 +50,8 @@ use part::Part;
 
 pub(crate) use neighbours::{Besides, Hearing, Swap};
 
-/// The number of looks at `completed` before a rank suspends, if it may spin: some tens of microseconds, about the cost
-/// of waking a sleeping core.
+/// The number of looks at `completed` before a rank suspends, if it may spin. They take some tens of microseconds,
+/// about as long as waking a sleeping core.
 const SPINS: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 1000 };
 
 /// The bits of a head's first word that hold the call. Above them is, in a lane, the number of calls over lanes; in an
@@ -113,7 +113,7 @@ struct Rank {
     arrivals: AtomicUsize,
     /// The calls of the rank.
     log: Log,
-    /// The task to wake when an exchange is complete, or never will be.
+    /// The waker of the task, called when an exchange completes or can no longer complete.
     waker: Mutex<Option<Waker>>,
 }
 
@@ -234,7 +234,7 @@ impl Shared {
     /// Returns the head of the message that a rank has deposited for an exchange. The rank has arrived in that
     /// exchange, as its count of arrivals says, and the caller has not.
     fn head_of(&self, rank: usize, exchange: usize) -> [u64; 2] {
-        // SAFETY: the owner wrote the message before it counted its arrival, and writes this buffer again only in
+        // SAFETY: the owner wrote the message before it counted its arrival. It writes this buffer again only in
         // exchange + 2, which comes after the caller's arrival in exchange + 1.
         let message = self.ranks[rank].messages[exchange % 2].read(|message| unsafe { &*message });
         [message[0] % (1 << CALL_BITS), message[1]]
@@ -363,9 +363,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence below.
             self.shared.sleeping.fetch_add(1, Ordering::Relaxed);
         }
-        // Orders the count, this rank's arrival and its log before the caller's last look and before the looks at which
-        // ranks wait for a message of this rank. Pairs with the fence in `ring`, and with the fence in
-        // `sleep_in_the_seat`.
+        // Orders the count, this rank's arrival and its log before two looks: the caller's last look, and the look at
+        // which ranks wait for a message of this rank.
         self.shared.fences.heavy();
         self.rouse();
     }
@@ -399,8 +398,9 @@ impl Endpoint {
     pub(crate) fn deposit(&mut self) -> &mut Vec<u64> {
         self.assert_ready();
         // SAFETY: this is the message of exchange `arrivals`. No rank reads it before we arrive in that exchange. Its
-        // memory was last used for exchange `arrivals - 2`; we have seen exchange `arrivals - 1` complete, so every
-        // rank had arrived in that one, which takes its end exclusively and so ends all reading of `arrivals - 2`.
+        // memory was last used for exchange `arrivals - 2`. We have seen exchange `arrivals - 1` complete, so every
+        // rank had arrived in it. To arrive, a rank takes its end exclusively, which ends all its reading of
+        // `arrivals - 2`.
         let message =
             self.shared.ranks[self.rank].messages[self.arrivals % 2].write(|message| unsafe { &mut *message });
         message.clear();

@@ -10,8 +10,8 @@
 //! | `Rank::sleeping` | somebody waits in the inbox, so who sends must move its messages there | the receiver |
 //!
 //! The holder of the sender's `outgoing` lock has the sender's end of a channel; the holder of the receiver's
-//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock and moves the messages
-//! to the inbox if the ring is full, if the receiver sleeps, or when the sender ends. So a channel holds any number of
+//! `incoming` lock has the other. The caller is usually the receiver. The sender takes that lock too, and moves the
+//! messages to the inbox, if the ring is full, the receiver sleeps or the sender ends. So a channel holds any number of
 //! messages in order, and no rank waits for a ring.
 //!
 //! A receive looks into the channel first only if the inbox is idle (no message, no waiter). Messages in the inbox are

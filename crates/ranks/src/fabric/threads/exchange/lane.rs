@@ -95,7 +95,7 @@ pub(super) struct Incoming {
     lane: Arc<Lane>,
     /// The number of messages taken out of slots.
     taken: usize,
-    /// The number of taken messages that the sender was told of.
+    /// The number of taken messages, as last reported to the sender.
     told: usize,
 }
 

@@ -23,11 +23,11 @@
 //! | `Seat::asleep` | for which rank this one sleeps, and from which else it expects something; 0 if it is awake | its rank |
 //! | `Directory::count` | lanes that begin, or end, at this rank | who makes one, under the lock |
 //!
-//! No rank sleeps for ever, because a rank that is about to sleep raises `asleep`, and then looks at its lanes, the
-//! ends and the arrivals once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence
-//! between the two steps of each rank makes sure that at least one sees the write of the other. A spinning rank sends
-//! first, looks for its own message, and reaches its fence a little later. By then its line has left the core, and the
-//! fence costs nothing.
+//! No rank sleeps for ever. A rank that is about to sleep raises `asleep`, and then looks at its lanes, the ends and
+//! the arrivals once more. A rank that sends, arrives or ends does so, and then looks at `asleep`. A fence between the
+//! two steps of each rank makes sure that at least one sees the write of the other. A spinning rank sends first, looks
+//! for its own message, and reaches its fence a little later. By then its line has left the core, and the fence costs
+//! nothing.
 
 use std::task::{Context, Poll, Waker};
 
@@ -282,8 +282,8 @@ impl Endpoint {
             // Relaxed: ordered by the fence.
             let asleep = seat.asleep.load(Ordering::Relaxed);
             let (first, besides) = (asleep % (1 << BESIDES), asleep >> BESIDES);
-            // A message that the receiver also expects need not wake it, because it finds the message when it is awake;
-            // an unexpected message must wake it.
+            // A message that the receiver also expects need not wake it: it finds the message when it is awake. An
+            // unexpected message must wake it.
             if asleep != 0 && (first == me || (besides != me && besides != SEVERAL)) {
                 seat.wake(shared);
             }
