@@ -84,7 +84,7 @@ impl Results {
         own.into_iter().chain(lehr_methods::ALL.iter().map(|method| Results::Method(method.about())))
     }
 
-    /// Returns the command that writes them, as messages name it.
+    /// Returns the command that writes these files, as messages name it.
     fn command(self) -> String {
         let name = match self {
             Results::Method(about) => return format!("lehr {}", about.name),

@@ -19,7 +19,7 @@ use crate::exit::{Failure, Kind};
 
 /// A listener for requests to stop.
 pub struct Interrupt {
-    /// Once it is dropped, nothing reads the channel, and the handler notices that.
+    /// Once this receiver is dropped, nothing reads the channel, and the handler notices that.
     _looking: Receiver<()>,
     /// Set at the first request, for all threads.
     said: Arc<OnceLock<()>>,
@@ -111,7 +111,7 @@ impl Interrupt {
 pub enum Signal {
     /// End the node.
     Stop,
-    /// Reload its policy, certificates and tokens.
+    /// Reload the policy, the certificates and the tokens.
     Reload,
 }
 

@@ -17,7 +17,7 @@ const LEFT_OUT_MAX: usize = 10;
 /// Writes `text` to standard output.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be written; a closed pipe is not an error.
+/// Returns [`Kind::Environment`] if the text cannot be written; a closed pipe is not an error.
 pub fn result(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {

@@ -36,7 +36,7 @@ pub fn stopped_short(checkpoint: &Path, reason: &str, command: &str) -> Failure 
 /// completely or not at all.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read or written.
+/// Returns [`Kind::Environment`] if the checkpoint cannot be read or written.
 pub fn take_over(from: &Path, checkpoint: &Path) -> Result<(), Failure> {
     if let (Ok(from), Ok(to)) = (from.canonicalize(), checkpoint.canonicalize())
         && from == to
@@ -65,7 +65,7 @@ pub fn failed(error: lehr_mining::Error) -> Failure {
 /// Returns the path of a folder's checkpoint.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if there is none.
+/// Returns [`Kind::Environment`] if there is no checkpoint.
 pub fn checkpoint_of(folder: &Path) -> Result<PathBuf, Failure> {
     let path = folder.join(folder::CHECKPOINT);
     if path.is_file() {

@@ -39,11 +39,11 @@ pub fn mark() -> Mark {
 /// Where the rows' identifiers are.
 #[derive(Clone, Copy)]
 pub enum Ids<'a> {
-    /// There are none: a row's number identifies it.
+    /// The rows have no identifiers: a row's number identifies it.
     Numbers,
-    /// Every rank has them.
+    /// Every rank has the identifiers.
     Here(&'a [String]),
-    /// Only the lead has them, and sends each rank its own.
+    /// Only the lead has the identifiers, and sends each rank its own.
     AtLead(Option<&'a [String]>),
 }
 

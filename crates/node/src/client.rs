@@ -558,7 +558,7 @@ impl HttpLink {
     /// Returns the description of the service.
     ///
     /// # Errors
-    /// Returns the reason why it could not be asked.
+    /// Returns the reason why the service could not be asked.
     pub async fn lookup(&self) -> Result<Info, Fault> {
         let (action, format) = (Action::Lookup, Format::MessagePack);
         let message = Message {
@@ -581,13 +581,13 @@ impl HttpLink {
 pub struct Listed {
     /// The path of the service.
     pub path: String,
-    /// The name of its contract.
+    /// The name of the service's contract.
     pub contract: String,
     /// The version of the contract.
     pub version: String,
     /// The service's phase.
     pub phase: lehr_services::Phase,
-    /// Problems that occurred when it started. The service works, but needs attention.
+    /// Problems that occurred when the service started. The service works, but needs attention.
     #[serde(default)]
     pub reports: Vec<String>,
 }

@@ -38,7 +38,7 @@ struct Open {
     address: IpAddr,
     /// The number of answers that are being sent.
     answers: usize,
-    /// The turn in which it was last used.
+    /// The turn in which the connection was last used.
     used: u64,
     evicted: Arc<Notify>,
 }

@@ -34,7 +34,7 @@ pub const CONSTRUCTOR: &str = "/constructor";
 pub struct Constructor {
     /// The contracts of these kinds, as they were when the node started.
     pub contracts: Vec<String>,
-    /// The folder for the documents of the services that it creates.
+    /// The folder for the documents of the services that the constructor creates.
     #[serde(skip)]
     folder: Option<PathBuf>,
     /// Whether to restart a service after a crash.

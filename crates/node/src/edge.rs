@@ -34,9 +34,9 @@ use crate::write_timeout::WriteTimeout;
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) address: SocketAddr,
-    /// The DNS names of the certificate that it presented, if it had to.
+    /// The DNS names of the certificate that the client presented, if it had to.
     pub(crate) names: Option<Arc<[String]>>,
-    /// The place that it holds among all connections.
+    /// The place that the connection holds among all connections.
     pub(crate) place: Arc<Place>,
 }
 
@@ -48,7 +48,7 @@ const ADDRESSES: usize = 10_000;
 pub(crate) struct Looks {
     /// Looks with a pause of some tens of nanoseconds before each.
     pub(crate) spinning: usize,
-    /// Looks after that, each after the thread has yielded its core.
+    /// Further looks, each after the thread has yielded its core.
     pub(crate) yielding: usize,
 }
 
@@ -64,7 +64,7 @@ impl Looks {
 pub(crate) struct Edge {
     pub(crate) host: Host,
     pub(crate) settings: Settings,
-    /// The address that it listens on.
+    /// The address that the node listens on.
     pub(crate) address: SocketAddr,
     /// Can change while the node runs.
     policy: watch::Sender<Option<Arc<Policy>>>,

@@ -45,7 +45,7 @@ impl Contract for Inspector {
 #[serde(default, deny_unknown_fields)]
 #[operation(contract = Inspector, verb = Query, name = "look", reply = Seen)]
 pub struct Look {
-    /// Only this service and those below it. Default: all.
+    /// Only the service at this path and those below it. Default: all.
     pub path: String,
     /// Only services with a handler that has waited at least this many milliseconds, and only those handlers. Default:
     /// 0.
@@ -86,7 +86,7 @@ pub struct SeenService {
     pub running: Vec<SeenHandler>,
     /// The requests that wait behind them, by operation; operations without waiting requests are left out.
     pub waiting: Vec<SeenQueue>,
-    /// The subscribers to its changes.
+    /// The subscribers to the service's changes.
     pub subscribers: Vec<SeenSubscriber>,
 }
 
@@ -100,9 +100,9 @@ pub struct SeenHandler {
     pub operation: String,
     /// The caller of the operation.
     pub caller: Option<String>,
-    /// The time that it has waited, in milliseconds.
+    /// The time that the handler has waited, in milliseconds.
     pub age_ms: u64,
-    /// The reasons of its wait, as far as known.
+    /// The reasons of the handler's wait, as far as known.
     pub waits_for: Vec<String>,
 }
 
@@ -126,9 +126,9 @@ pub struct SeenQueue {
 pub struct SeenSubscriber {
     /// The subscriber's name, if it gave one.
     pub name: Option<String>,
-    /// The number of changes that it has not taken.
+    /// The number of changes that the subscriber has not taken.
     pub queued: usize,
-    /// The number of changes that were dropped for it.
+    /// The number of changes that were dropped for the subscriber.
     pub missed: u64,
 }
 

@@ -81,7 +81,7 @@ pub struct ServiceRecord {
     /// The service for each of its partners, by the partner's name: its path, or its address on another node (http://node:8420/notes).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub partners: BTreeMap<String, String>,
-    /// Services that must be ready before it starts, in addition to its partners.
+    /// Services that must be ready before this one starts, in addition to its partners.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub after: Vec<String>,
     /// The numbers of the cores that it runs on; if empty, it runs on the node's workers.
@@ -94,7 +94,7 @@ pub struct ServiceRecord {
     /// Restarts the service after crashes. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub restart: Option<RestartRecord>,
-    /// Keeps its state on disk, in the node's folder. Default: no.
+    /// Keeps the service's state on disk, in the node's folder. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub keep: bool,
 }
@@ -106,7 +106,7 @@ pub struct ServiceRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RestartRecord {
-    /// The number of crashes after which it stays down.
+    /// The number of crashes after which the service stays down.
     #[schemars(range(min = 1))]
     pub crashes: usize,
     /// The time in which these crashes count, in seconds.

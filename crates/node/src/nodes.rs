@@ -50,11 +50,11 @@ pub struct Nodes {
 /// See [`Joining`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Joined {
-    /// Whether it answers.
+    /// Whether the node answers.
     pub reach: Reach,
-    /// Its services, by path; empty if it is gone.
+    /// The node's services, by path; empty if the node is gone.
     pub services: BTreeMap<String, Record>,
-    /// The reason why it does not answer.
+    /// The reason why the node does not answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -66,14 +66,14 @@ pub struct Joined {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
-    /// It has not answered yet.
+    /// The node has not answered yet.
     #[default]
     Joining,
-    /// It answers.
+    /// The node answers.
     Up,
-    /// It does not answer, but its lease has not expired.
+    /// The node does not answer, but its lease has not expired.
     Silent,
-    /// It has not answered for longer than its lease.
+    /// The node has not answered for longer than its lease.
     Gone,
 }
 
@@ -89,7 +89,7 @@ impl Contract for Nodes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Operation)]
 #[operation(contract = Nodes, verb = Insert, name = "join", reply = String, key = address)]
 pub struct Join {
-    /// The address that it listens on, `http://host:port` or `https://host:port`.
+    /// The address that the node listens on, `http://host:port` or `https://host:port`.
     pub address: String,
 }
 
@@ -216,11 +216,11 @@ impl Joining {
         Ok(self)
     }
 
-    /// Asks each node that it follows to follow this node too, at this address. If a node has no such service, or
+    /// Asks each node that this one follows to follow this one too, at this address. If a node has no such service, or
     /// refuses, it is followed all the same.
     ///
     /// # Errors
-    /// Returns [`Code::InvalidValue`] if it is not the address of a node.
+    /// Returns [`Code::InvalidValue`] if `address` is not the address of a node.
     ///
     /// # Example
     /// ```
@@ -330,7 +330,7 @@ impl Concurrent<Refresh> for Joining {
     async fn handle(&self, Refresh { address }: Refresh, _: &Call) -> Result<(), Fault> {
         let followed = self.followed.lock();
         let followed = followed.get(&address).ok_or_else(|| unknown(&address))?;
-        // If a message is already waiting, it will do.
+        // A message that is already waiting has the same effect.
         let _ = followed.turn.post(());
         Ok(())
     }
@@ -417,7 +417,7 @@ impl Follower {
         self.lease / ASKED_IN_A_LEASE
     }
 
-    /// Asks, and waits up to one period for the answer.
+    /// Calls the node, and waits up to one period for the answer.
     ///
     /// If the clock has advanced by far more, the node was not late: the machine slept, or the process was stopped.
     /// Then the node had no time to answer, and is asked once more.

@@ -23,7 +23,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether it contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
+    /// Whether the network contains an address. An IPv4 address written as IPv6 counts as the IPv4 address.
     ///
     /// # Example
     /// See [`Network`].

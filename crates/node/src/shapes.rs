@@ -1,8 +1,8 @@
 //! Refuses lists where objects are expected.
 //!
 //! The library that reads documents accepts a list for any struct, with the fields by position. That suits a compact
-//! wire format but no client: `[1, 2]` instead of `{"x": 1, "y": 2}` is a mistake, and it changed the state. So a body
-//! that contains a list is checked against the schema of its operation.
+//! wire format. But a client that sends `[1, 2]` instead of `{"x": 1, "y": 2}` makes a mistake, and its request changed
+//! the state. So a body that contains a list is checked against the schema of its operation.
 
 use lehr_services::{Code, Fault, Format};
 use serde_json::Value;

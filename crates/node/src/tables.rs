@@ -93,7 +93,7 @@ impl Answered {
     /// Begins an answer with the first piece.
     ///
     /// # Errors
-    /// Returns [`Code::OperationFailed`] if it is not a piece of rows.
+    /// Returns [`Code::OperationFailed`] if `piece` is not a piece of rows.
     pub(crate) fn first(rows: Rows, piece: &[u8]) -> Result<Self, Fault> {
         let mut answered = Self { rows, bytes: Vec::new(), from: 0, to: 0, of: 0 };
         answered.from = answered.add(piece)?;

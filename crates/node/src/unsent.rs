@@ -55,7 +55,7 @@ impl Unsent {
     }
 }
 
-/// A body that is counted until this is dropped.
+/// A body, which is counted until this entry is dropped.
 struct Entry {
     ledger: Arc<Unsent>,
     key: usize,

@@ -28,7 +28,7 @@ impl Memory {
         Vec::with_capacity(length)
     }
 
-    /// Keeps unused memory, if it is worth it.
+    /// Keeps unused memory, if it is large enough to be worth it.
     pub(crate) fn give_back(&self, memory: Vec<u8>) {
         if memory.capacity() < LONG {
             return;

@@ -203,7 +203,7 @@ impl Counter {
             return Ok(());
         }
         if run < self.run {
-            // Its receiver has ended, so nothing will miss it.
+            // The frame's receiver has ended, so nothing will miss the frame.
             return Ok(());
         }
         let (from, to) = (trailer.source as usize, trailer.to as usize);

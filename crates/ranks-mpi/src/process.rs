@@ -34,7 +34,7 @@ const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// This process, as one of those that an MPI launcher started.
 ///
-/// It stays on the thread that started it, because MPI must be finalised there.
+/// The value stays on the thread that created it, because MPI must be finalised there.
 ///
 /// # Example
 /// ```

@@ -108,7 +108,7 @@ pub struct Label {
     /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have one
     /// each, and so have its duplicates and parts, so that their messages never meet.
     pub context: u32,
-    /// The sender chooses it; in collective contexts, it holds the collective and its number.
+    /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,
     /// The number under which the sender wants a receipt for the message; 0 for no receipt. It travels with the
     /// message; receives don't match it, and the fabric ignores it.
@@ -143,7 +143,7 @@ impl Pattern {
 pub struct Message {
     /// The sender.
     pub source: usize,
-    /// The label that the sender gave it.
+    /// The label that the sender gave the message.
     pub label: Label,
     /// The content.
     pub bytes: Vec<u8>,
@@ -161,9 +161,9 @@ impl Message {
 pub struct Envelope {
     /// The sender.
     pub source: usize,
-    /// The label that the sender gave it.
+    /// The label that the sender gave the message.
     pub label: Label,
-    /// The number of its bytes.
+    /// The number of bytes of the message.
     pub length: usize,
 }
 

@@ -40,9 +40,9 @@ impl Wanted {
 /// The source, the tag and the length of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The rank that sent it.
+    /// The rank that sent the message.
     pub source: usize,
-    /// The tag that the sender gave it.
+    /// The tag that the sender gave the message.
     pub tag: u32,
     /// The length in bytes.
     pub bytes: usize,
@@ -92,8 +92,8 @@ impl Communicator {
 
     /// Like [`send`](Self::send), but complete only when the message has been received.
     ///
-    /// If it is dropped before it is ready, it has sent the message all the same. A later synchronous send discards the
-    /// receipt.
+    /// If the future is dropped before it is ready, it has sent the message all the same. A later synchronous send
+    /// discards the receipt.
     ///
     /// # Errors
     /// Returns the same errors as [`send`](Self::send); [`Error::RankLeft`] if the receiver has ended.
@@ -156,7 +156,7 @@ impl Communicator {
 
     /// Waits for a message from rank `from` with this tag, and returns its values.
     ///
-    /// Cancel-safe: if it is dropped before it is ready, it has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
     ///
     /// # Errors
     /// Returns [`Error::RankLeft`] if the rank has ended and no such message is left; [`Error::Decoding`] if the
@@ -202,7 +202,7 @@ impl Communicator {
 
     /// Waits for the first message that matches, and returns its values and its source.
     ///
-    /// Cancel-safe: if it is dropped before it is ready, it has taken nothing.
+    /// Cancel-safe: a future that is dropped before it is ready has taken nothing.
     ///
     /// # Errors
     /// Returns the same errors as [`receive`](Self::receive). If any source is accepted, returns [`Error::RankLeft`] as

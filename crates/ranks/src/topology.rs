@@ -5,7 +5,7 @@ use std::ops::Range;
 /// The neighbour beyond the last rank of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Boundary {
-    /// None: the ranks at the ends have one neighbour fewer (paper 001 figure 1d).
+    /// The ranks at the ends have one neighbour fewer (paper 001 figure 1d).
     Open,
     /// The first rank: a ring or, in several dimensions, a torus (paper 001 figure 1c).
     Periodic,

@@ -14,7 +14,7 @@ pub struct ApplyArguments {
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
 
-    /// Apply them to this node
+    /// Apply the manifests to this node
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8420")]
     pub node: String,
 

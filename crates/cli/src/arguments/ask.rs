@@ -82,11 +82,11 @@ pub struct SendArguments {
     #[arg(value_name = "BODY")]
     pub body: Option<String>,
 
-    /// Send it with this idempotency key, so that it is safe to send again
+    /// Send the request with this idempotency key, so that it is safe to send again
     #[arg(long, value_name = "TEXT")]
     pub idempotency_key: Option<String>,
 
-    /// Execute it only if the state has this version
+    /// Execute the operation only if the state has this version
     #[arg(long, value_name = "N")]
     pub if_version: Option<u64>,
 

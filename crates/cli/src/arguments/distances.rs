@@ -43,7 +43,7 @@ pub struct DistancesArguments {
 #[derive(Debug)]
 pub struct DistancesOptions(pub Options);
 
-/// Those of these options that set how items are compared.
+/// The options that set how items are compared.
 #[derive(Debug)]
 pub struct ComparisonOptions(pub Options);
 

@@ -250,7 +250,7 @@ fn with_results(command: Command, about: &About) -> Command {
     let (last, files) = about.files.split_last().expect("a method writes a summary");
     let is_stream = matches!(about.takes, Takes::Stream(_));
     ResultArguments::augment_args(command)
-        // The plan refuses it for streams.
+        // The plan refuses `--trace` for streams.
         .mut_arg("trace", |trace| trace.hide(is_stream))
         .mut_arg("out", |out| {
             out.help(format!(
@@ -490,7 +490,7 @@ mod tests {
     use super::*;
     use crate::arguments::Arguments;
 
-    /// Returns a contract's description of its options.
+    /// Returns a contract's description of the contract's options.
     fn described(contract: &str) -> Value {
         let dispatcher = Dispatcher::new(1).unwrap();
         let host = Host::new(dispatcher.handle());

@@ -16,7 +16,7 @@ pub struct PlaceArguments {
     #[arg(value_name = "ITEMS")]
     pub input: PathBuf,
 
-    /// Place them in the map in this folder, as lehr embed wrote it
+    /// Place the items in the map in this folder, as lehr embed wrote it
     #[arg(long, value_name = "FOLDER")]
     pub map: PathBuf,
 

@@ -19,7 +19,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME=VALUE", value_parser = setting, conflicts_with_all = ["resume", "from"])]
     pub set: Vec<(String, String)>,
 
-    /// Run it on this node, with the node's services
+    /// Run the workflow on this node, with the node's services
     #[arg(long, value_name = "URL")]
     pub node: Option<String>,
 

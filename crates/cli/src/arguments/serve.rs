@@ -156,11 +156,11 @@ pub struct JoinArguments {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = positive, hide_short_help = true)]
     pub lease: f64,
 
-    /// Send them the token in this file [default: the environment variable LEHR_JOIN_TOKEN]
+    /// Send the joined nodes the token in this file [default: the environment variable LEHR_JOIN_TOKEN]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub join_token: Option<PathBuf>,
 
-    /// Trust their certificates if these authorities signed them [default: those that this machine trusts]
+    /// Trust the joined nodes if these authorities signed their certificates [default: those that this machine trusts]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub ca: Option<PathBuf>,
 }

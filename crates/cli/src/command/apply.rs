@@ -46,7 +46,7 @@ pub fn texts(files: &[PathBuf]) -> Result<Vec<ManifestText>, Failure> {
 /// Reads the text of a file.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read; [`Kind::BadData`] if it is not text.
+/// Returns [`Kind::Environment`] if the file cannot be read; [`Kind::BadData`] if it is not text.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let kind = |cause: &std::io::Error| match cause.kind() {
         std::io::ErrorKind::InvalidData => Kind::BadData,

@@ -90,7 +90,7 @@ pub fn refused(fault: &Fault) -> Failure {
 /// Reads the token in a file.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if it cannot be read.
+/// Returns [`Kind::Environment`] if the file cannot be read.
 pub fn token(path: &Path) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path);
     let text = text.map_err(|cause| {
@@ -170,7 +170,7 @@ pub fn query(arguments: SendArguments) -> Result<(), Failure> {
 /// Sends an operation.
 ///
 /// # Errors
-/// Returns the reason why it could not be sent, or the fault in the answer.
+/// Returns the reason why the request could not be sent, or the fault in the answer.
 pub fn submit(arguments: SendArguments) -> Result<(), Failure> {
     operate(arguments, Verb::Submit)
 }
@@ -198,7 +198,7 @@ fn operate(arguments: SendArguments, verb: Verb) -> Result<(), Failure> {
 /// Prints the state of a service and its changes, one line of JSON each, until the service ends.
 ///
 /// # Errors
-/// Returns the reason why it ended, if the end was not requested.
+/// Returns the reason why the stream of changes ended, if the end was not requested.
 pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     let mut wishes = Subscribe::default().operations(arguments.operations).keys(arguments.keys);
@@ -232,7 +232,7 @@ pub fn watch(arguments: WatchArguments) -> Result<(), Failure> {
 /// Ends a service.
 ///
 /// # Errors
-/// Returns the reason why it could not be ended.
+/// Returns the reason why the service could not be ended.
 pub fn drop_service(arguments: DropArguments) -> Result<(), Failure> {
     let (link, options) = link(&arguments.url, &arguments.request)?;
     send(&link, Action::Drop, Verb::Drop, Vec::new(), options).map(|_| ())

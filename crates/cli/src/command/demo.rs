@@ -211,7 +211,7 @@ fn two_nodes(plan: &MethodPlan) -> Result<(), Failure> {
 /// A node of this demonstration, as a child process.
 struct Started {
     process: Child,
-    /// Its standard output, after the line with its address.
+    /// The node's standard output, after the line with its address.
     told: Option<BufReader<ChildStdout>>,
     url: String,
 }
@@ -268,7 +268,7 @@ impl Drop for Started {
 
 /// Runs a node until its input ends. A line of the input names the results to write.
 fn node(plan: MethodPlan, part: PartArgument) -> Result<(), Failure> {
-    // The process that started it receives a request to stop, and ends it.
+    // The process that started this node receives requests to stop, and ends the node.
     Interrupt::ignore();
     let mut outcome = (part == PartArgument::Compute).then(|| Outcome::claim(plan)).transpose()?;
     let dispatcher = Builder::new().start().map_err(|cause| environment(&cause))?;

@@ -312,7 +312,7 @@ fn convert(plan: &DistancesPlan) -> Result<(), Failure> {
         read::dissimilarities::matrix(&plan.input)?
     };
     matrix.warning().iter().for_each(|warning| output::warning(warning));
-    // Read now, because the results may replace them.
+    // Read these files now, because the results may replace them.
     let beside: Vec<(&str, Vec<u8>)> = match matrix.header() {
         None => Vec::new(),
         Some(_) => [folder::IDS, folder::MEMBERS]

@@ -13,7 +13,7 @@ const LAB: &str = "lehr-lab";
 /// on the path.
 ///
 /// # Errors
-/// Returns [`Kind::Environment`] if there is none, or if it cannot be started.
+/// Returns [`Kind::Environment`] if the program is not installed, or if it cannot be started.
 pub fn run(arguments: &[OsString]) -> Result<ExitCode, Failure> {
     let name = format!("{LAB}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().map(|own| own.with_file_name(&name)).filter(|file| file.is_file());

@@ -374,7 +374,7 @@ impl Unknown {
         Self { count: of.len(), named: listed(&of) }
     }
 
-    /// Returns the warning about them, if there are any.
+    /// Returns the warning about these items, if there are any.
     fn warning(&self) -> Option<String> {
         let items = match self.count {
             0 => return None,

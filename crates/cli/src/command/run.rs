@@ -157,7 +157,7 @@ async fn start(
 pub struct Again {
     /// The command that resumes the run.
     pub command: String,
-    /// Whether the user typed it.
+    /// Whether the user typed `--resume`.
     pub is_wanted: bool,
     /// The step from which on everything is repeated.
     pub from: Option<String>,
@@ -169,13 +169,13 @@ pub struct Again {
 pub struct Session<'a> {
     /// The workflow.
     pub name: &'a str,
-    /// The service that runs it.
+    /// The service that runs the workflow.
     pub workflows: Reference<WorkflowState>,
     /// The dispatcher of the tasks that listen for changes.
     pub dispatcher: &'a Dispatcher,
-    /// The node where it runs, if it is another one.
+    /// The node where the workflow runs, if it is another one.
     pub node: Option<&'a str>,
-    /// How to resume it; `None` if it cannot be resumed.
+    /// How to resume the run; `None` if it cannot be resumed.
     pub again: Option<&'a Again>,
     /// Whether to print the whole run.
     pub is_json: bool,
@@ -202,7 +202,7 @@ impl Session<'_> {
     /// Runs a workflow to its end, successful or not; returns the run's name and the run.
     ///
     /// # Errors
-    /// Fails if it could not begin, or its outcome is unknown.
+    /// Fails if the run could not begin, or its outcome is unknown.
     pub fn carry_out(&self, begin: Begin) -> Result<(String, Run), Failure> {
         let heard = Port::named("a run");
         let interrupts = heard.clone();
@@ -317,7 +317,7 @@ impl Session<'_> {
     /// Prints the outcome.
     ///
     /// # Errors
-    /// Returns the reason why the run has none.
+    /// Returns the reason why the run has no result.
     pub fn end(&self, id: &str, run: &Run) -> Result<(), Failure> {
         let json = |value: &Value| format!("{value:#}\n");
         match run.state {

@@ -56,7 +56,7 @@ pub fn run(arguments: ServeArguments) -> Result<(), Failure> {
     host.reach_by(move |address| known.link(address));
     let log = settings.log.clone();
     block_on(start(&host, &arguments, manifests, joining, others, log)).map_err(|fault| failure(&fault))?;
-    // Last, so that clients that reach the node find its services.
+    // The node starts last, so that clients that reach it find its services.
     let node = Node::start(host, settings).map_err(|fault| refused(&fault))?;
     let scheme = if arguments.tls.cert.is_some() { "https" } else { "http" };
     output::result(&format!("{scheme}://{}\n", node.address()))?;

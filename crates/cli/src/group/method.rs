@@ -57,9 +57,9 @@ enum RowsAre {
 /// The file that all processes write their rows to.
 #[derive(Serialize, Deserialize)]
 struct RowFile {
-    /// An absolute path; `None` if the name is not text.
+    /// The absolute path of the file; `None` if the name is not text.
     path: Option<String>,
-    /// The mark at its beginning.
+    /// The mark at the beginning of the file.
     mark: Mark,
     /// The name of the table.
     table: String,

@@ -66,7 +66,7 @@ pub struct MethodPlan {
 pub struct Source {
     /// The file, as typed; for other data, their name.
     pub path: PathBuf,
-    /// Whether it is a file, standard input or built in.
+    /// Whether the source is a file, standard input or built in.
     pub origin: Origin,
     /// The roles of the columns.
     pub selection: Selection,
@@ -139,12 +139,12 @@ impl Source {
         Self { origin: Origin::BuiltIn(dataset), selection, ..Self::of("demo census".into(), Frame::Sphere) }
     }
 
-    /// Returns the file, if it is one.
+    /// Returns the file, if the source is one.
     pub fn file(&self) -> Option<&Path> {
         (self.origin == Origin::File).then_some(&self.path)
     }
 
-    /// Returns the built-in data set, if it is one.
+    /// Returns the built-in data set, if the source is one.
     pub fn built_in(&self) -> Option<Dataset> {
         if let Origin::BuiltIn(dataset) = self.origin { Some(dataset) } else { None }
     }

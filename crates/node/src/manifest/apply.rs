@@ -61,7 +61,7 @@ pub async fn apply(
     }
     for change in plan.changes.iter().filter(|change| change.action == Action::Stop) {
         match end(host, &change.path).await {
-            // It has already ended by itself, as wanted.
+            // The service has already ended by itself, as wanted.
             Err(fault) if fault.code() != Code::UnknownService => {
                 return Err(take_back(host, &done, before, folder, &change.path, &fault).await);
             }

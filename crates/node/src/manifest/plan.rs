@@ -19,13 +19,13 @@ use super::{Field, Manifest, ServiceRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// Start it; it is new.
+    /// Start the service; it is new.
     Start,
-    /// End it and start it again; it runs with another record.
+    /// End the service and start it again; it runs with another record.
     Replace,
-    /// End it; it runs, but no manifest names it any longer.
+    /// End the service; it runs, but no manifest names it any longer.
     Stop,
-    /// Leave it; it runs as it should.
+    /// Leave the service; it runs as it should.
     Leave,
 }
 

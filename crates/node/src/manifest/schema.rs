@@ -38,11 +38,11 @@ pub struct Schema<'a> {
 /// The meaning of a text.
 #[derive(Clone, Copy, Debug)]
 pub enum Stands<'a> {
-    /// It is the value itself.
+    /// The text is the value itself.
     Itself,
-    /// It represents a value of this schema.
+    /// The text represents a value of this schema.
     For(Schema<'a>),
-    /// It represents a value of which nothing is known.
+    /// The text represents a value of which nothing is known.
     Anything,
 }
 
@@ -78,12 +78,12 @@ impl<'a> Schema<'a> {
         self.at.get(name).and_then(Value::as_array).into_iter().flatten().map(move |schema| self.at(schema))
     }
 
-    /// Returns its alternatives, one of which must hold; empty if it has none.
+    /// Returns the schema's alternatives, one of which must hold; empty if it has none.
     fn alternatives(self) -> Vec<Self> {
         self.list("anyOf").chain(self.list("oneOf")).collect()
     }
 
-    /// Returns the names of the types that it allows; empty if it does not restrict them.
+    /// Returns the names of the types that the schema allows; empty if it does not restrict them.
     fn types(self, depth: usize) -> Vec<&'a str> {
         let mut types = Vec::new();
         if depth > DEPTH_MAX {
@@ -111,7 +111,7 @@ impl<'a> Schema<'a> {
         types
     }
 
-    /// Describes the value that it requires.
+    /// Describes the value that the schema requires.
     ///
     /// # Example
     /// See [`Schema`].
@@ -140,7 +140,7 @@ impl<'a> Schema<'a> {
         if words.is_empty() { "something else".to_owned() } else { words.join(" or ") }
     }
 
-    /// Returns the values that it allows, if they are listed.
+    /// Returns the values that the schema allows, if they are listed.
     fn fixed(self) -> Vec<&'a Value> {
         let mut fixed: Vec<&Value> = self.at.get("const").into_iter().collect();
         fixed.extend(self.at.get("enum").and_then(Value::as_array).into_iter().flatten());
@@ -179,7 +179,7 @@ impl<'a> Schema<'a> {
         is_open.then(|| self.at(&ANYTHING))
     }
 
-    /// Returns the names of its fields.
+    /// Returns the names of the schema's fields.
     ///
     /// # Example
     /// ```

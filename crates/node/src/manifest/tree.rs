@@ -126,7 +126,7 @@ impl Tree {
         Self { file: name.to_owned(), value, lines: BTreeMap::new() }
     }
 
-    /// Returns its name in messages.
+    /// Returns the name in messages: the file, or what stands in its place.
     pub fn file(&self) -> &str {
         &self.file
     }

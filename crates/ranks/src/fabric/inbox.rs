@@ -38,7 +38,7 @@ struct State {
     waiting: Vec<Waiting>,
     /// The number of the next waiting receive.
     next: u64,
-    /// In the order in which they ended.
+    /// The ranks that have ended, in the order in which they ended.
     ended: Vec<Ended>,
 }
 

@@ -40,7 +40,7 @@ pub struct Log {
     path: PathBuf,
     head: Head,
     file: Option<File>,
-    /// The number of values in it.
+    /// The number of values in the file.
     kept: usize,
     since: Stopwatch,
     saved: Saved,
@@ -143,7 +143,7 @@ impl Log {
     /// Removes the log.
     pub fn discard(self) {
         if self.file.is_some() {
-            // If it remains, it is useless, and the next run reports it.
+            // A log that remains is useless, and the next run reports it.
             let _ = std::fs::remove_file(&self.path);
         }
     }

@@ -73,7 +73,7 @@ struct Shared {
     counter: Counter,
     sleeping: CachePadded<AtomicUsize>,
     left: CachePadded<AtomicUsize>,
-    /// In the order in which they happened.
+    /// The endings, in the order in which they happened.
     endings: Mutex<Vec<Ending>>,
     spins: u32,
     fences: Fences,
