@@ -347,8 +347,8 @@ impl Staged<'_> {
         // Results of another command are here only if `--force` allowed it.
         let other = folder.other_results();
         for results in [replaced.then_some(folder.results), other].into_iter().flatten() {
-            // Without this file, the mixture of files that a crash in the next lines would leave does not count as
-            // results.
+            // A crash in the next lines would leave a mixture of files; without this file, the mixture does not count
+            // as results.
             let summary = folder.path.join(results.voucher());
             fs::remove_file(&summary).map_err(|cause| {
                 Failure::new(Kind::Environment, format!("{}: cannot be replaced: {cause}", summary.display()))

@@ -9,7 +9,7 @@ use lehr_data::read::{self, Selection};
 use crate::exit::{Failure, Kind};
 
 /// Returns the weights of the rows with these ids, from the weight column of the selection. If the selection names a
-/// column of ids, each weight comes from the row with the same id, otherwise row by row.
+/// column of ids, each weight comes from the row with the same id. Otherwise, the weights are in the order of the rows.
 ///
 /// # Errors
 /// Returns [`Kind::BadData`] for a table that cannot be read, that lacks a row for an id, or that has two rows with one

@@ -165,7 +165,7 @@ struct Lanes {
 /// The position of a request in the order.
 pub(crate) struct Ticket {
     before: Option<oneshot::Receiver<()>>,
-    /// Dropped when the next request may go.
+    /// Dropped when the next request may begin.
     _mine: Option<oneshot::Sender<()>>,
 }
 

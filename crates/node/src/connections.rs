@@ -58,7 +58,8 @@ impl Table {
         counts
     }
 
-    /// Closes the idle connection that can best be spared, if there is one; only of this address, if one is given.
+    /// Closes the idle connection that can best be spared, if there is one. If an address is given, considers only its
+    /// connections.
     fn evict(&mut self, of: Option<IpAddr>) -> bool {
         let counts = self.counts();
         let idle = self.open.iter().filter(|(_, open)| open.answers == 0 && of.is_none_or(|of| of == open.address));

@@ -70,7 +70,7 @@ pub(crate) fn fault(status: StatusCode, body: &[u8]) -> Fault {
             502..=504 => Code::Unavailable,
             _ => Code::OperationFailed,
         };
-        // Proxies answer with pages; a node that uses TLS answers a client that does not with a line of text.
+        // Proxies answer with pages. A node with TLS answers a client without TLS with a line of text.
         let text = std::str::from_utf8(body).ok().filter(|text| text.len() < 300 && !text.contains('<'));
         let why = text.map(str::trim).filter(|text| !text.is_empty()).unwrap_or("without saying why");
         Fault::new(code, format!("the node answered {status}: {why}"))
@@ -170,8 +170,8 @@ pub(crate) fn page_of(operation: &OperationDescription) -> Option<&'static str> 
 
 const HTML: &str = "text/html";
 
-/// Whether a client gets a page, where there is one, instead of a document with its text. It does, unless it prefers a
-/// document.
+/// Whether a client gets a page, where there is one, instead of a document with its text. The client gets the page,
+/// unless it prefers a document.
 pub(crate) fn takes_page(headers: &HeaderMap) -> bool {
     let is_page = preferred(headers, |media_type| match media_type {
         "text/html" | "text/*" | "*/*" => Some(true),

@@ -33,8 +33,8 @@ const BOUNDS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000, 30
 pub(crate) struct Traffic {
     /// By the first digit of the status.
     statuses: [Count; 6],
-    /// By duration: the answers that took at most this bound and longer than the one before; the last entry is beyond
-    /// all bounds.
+    /// By duration: the number of answers that took at most this bound and longer than the one before. The last entry
+    /// counts those beyond all bounds.
     within: [Count; BOUNDS.len() + 1],
     microseconds: Count,
 }

@@ -8,7 +8,7 @@ use lehr_services::{Code, Fault, Verb};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-/// Callers and their rights. Everything is denied that no rule allows.
+/// Callers and their rights. A policy denies everything that no rule allows.
 ///
 /// # Example
 /// ```

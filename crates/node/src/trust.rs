@@ -79,8 +79,8 @@ impl Trust {
     }
 }
 
-/// Configures TLS for a client: the authorities that it trusts, if the first file has them, and its certificate and
-/// key, if it has any.
+/// Configures TLS for a client: the authorities that it trusts, and its certificate and key, if it has any. The first
+/// file has the authorities if `has_authority`.
 fn config(files: &[PathBuf], texts: &[Vec<u8>], has_authority: bool) -> Result<ClientConfig, Fault> {
     let mut given = files.iter().zip(texts);
     let roots = match given.next().filter(|_| has_authority) {

@@ -225,8 +225,8 @@ impl Traffic {
     }
 
     /// Looks up to `looks` times for the next frame from a process of this machine. If the frame is short and `accept`
-    /// takes it, moves it out of the ring into `frame`. Returns `None` if `accept` does not, or if there is anything
-    /// else to do.
+    /// takes it, moves it out of the ring into `frame`. Returns `None` if `accept` returns `None`, or if there is
+    /// anything else to do.
     pub(crate) fn take_near<R>(
         &mut self,
         process: usize,

@@ -106,7 +106,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Label {
     /// The group of ranks and the kind of traffic. Point-to-point messages and collectives of a communicator have one
-    /// each, and so have its duplicates and parts, so that their messages never meet.
+    /// context each, and so have those of its duplicates and parts. So their messages never meet.
     pub context: u32,
     /// The tag, which the sender chooses; in collective contexts, it holds the collective and its number.
     pub tag: u32,

@@ -443,7 +443,7 @@ impl Communicator {
 impl Track {
     pub(crate) fn begin(self: &Arc<Self>, activity: Activity, name: &'static str) -> OpenSpan {
         let start_s = self.start.seconds();
-        // Inside another call, a call's own work is not computing.
+        // The work of a call inside another call does not count as computing.
         if activity == Activity::Communication {
             self.state.lock().compute(start_s, COMPUTE);
         }

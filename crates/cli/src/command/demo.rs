@@ -219,7 +219,7 @@ struct Started {
 impl Started {
     fn new(part: &str) -> Result<Self, Failure> {
         let program = std::env::current_exe().map_err(|cause| environment(&cause))?;
-        // With the same options, as typed.
+        // The child gets the same options, as typed.
         let typed = std::env::args_os().skip(1);
         let mut process = Command::new(program)
             .args(typed)

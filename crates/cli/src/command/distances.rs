@@ -159,8 +159,8 @@ pub(super) fn described(
 /// which pairs were kept.
 ///
 /// # Errors
-/// Returns [`Kind::Stopped`], with the finished part kept; also fails if the checkpoint does not exist or belongs to
-/// something else, or if ranks failed.
+/// Returns [`Kind::Stopped`] if the run was stopped; the finished part is kept. Also fails if the checkpoint does not
+/// exist or belongs to something else, or if ranks failed.
 pub(super) fn compute<T: Precision>(
     plan: &DistancesPlan,
     group: &ProcessGroup<'_>,

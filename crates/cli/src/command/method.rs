@@ -93,8 +93,8 @@ pub struct Finished<'a> {
     pub phases: Vec<(String, f64)>,
 }
 
-/// Returns the column of ids if it was given by name; a number is a position, and in other tables another column may be
-/// there.
+/// Returns the column of ids if it was given by name. A number is a position, at which another table may have another
+/// column.
 fn named(selection: &Selection) -> Option<String> {
     selection.id.clone().filter(|id| id.parse::<usize>().is_err())
 }

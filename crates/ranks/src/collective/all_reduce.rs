@@ -1,10 +1,10 @@
 //! All-reduce, over ranks and over leaves.
 //!
 //! Required: partials of one length. Checked: the lengths, by comparing them. Algorithm between threads: an exchange in
-//! which each rank deposits the nodes that cover its leaves (without leaves, the rank counts as one leaf). The last
-//! rank to arrive folds all of them in order, and every rank copies the root. Over messages, blocks of ranks that
-//! double in size at each step exchange the same covers, and every rank folds them. Result: all ranks have the same
-//! bits.
+//! which each rank deposits the nodes that cover its leaves. In an all-reduce without leaves, each rank counts as one
+//! leaf. The last rank to arrive folds all of them in order, and every rank copies the root. Over messages, blocks of
+//! ranks that double in size at each step exchange the same covers, and every rank folds them. Result: all ranks have
+//! the same bits.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,10 +1,10 @@
 //! Exchange with neighbours.
 //!
-//! Required: two neighbours name each other, on one line or grid. Checked: by the receiver of a message, that its
-//! sender is a neighbour; for [`exchange`](Communicator::exchange), also that the message fits. Algorithm: each rank
-//! sends a message to each neighbour, then receives one from each, so that all exchanges overlap. Two shifts would be
-//! slower, because the second waits for the first. Between threads the messages go over lanes (`neighbours.rs`).
-//! Result: each rank has its neighbours' values.
+//! Required: two neighbours name each other, on one line or grid. Checked by the receiver of a message: that its sender
+//! is a neighbour and, for [`exchange`](Communicator::exchange), that the message fits. Algorithm: each rank sends a
+//! message to each neighbour, then receives one from each, so that all exchanges overlap. Two shifts would be slower,
+//! because the second waits for the first. Between threads the messages go over lanes (`neighbours.rs`). Result: each
+//! rank has its neighbours' values.
 
 use crate::collective::neighbours::{Besides, Hearing, copy, fits, whole};
 use crate::communicator::{Call, Communicator};
@@ -82,7 +82,8 @@ impl Communicator {
             && lower == upper
             && size == 2
         {
-            // Both messages go in one, so that they cross together: the length of the first part, then both parts.
+            // Both messages are sent as one, so that they cross together: the length of the first part, then both
+            // parts.
             let (room, length) = ((from_upper.len(), from_lower.len()), to_lower.len().to_ne_bytes());
             let (parts, mut sent) = ([&length[..], to_lower, to_upper], (0, 0));
             let mut read = |parts: &[&[u8]]| sent = take_both(parts, from_upper, from_lower);

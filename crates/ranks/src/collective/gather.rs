@@ -9,8 +9,8 @@ use crate::error::Error;
 use crate::message::{self, Plain};
 
 impl Communicator {
-    /// Collects every rank's `values` at rank `root`: there it returns one `Vec` per rank, in order of rank; elsewhere
-    /// nothing.
+    /// Collects every rank's `values` at rank `root`. There, returns one `Vec` per rank, in order of rank; elsewhere,
+    /// returns `None`.
     ///
     /// # Errors
     /// Returns [`Error::Mismatch`] if the ranks name different roots; [`Error::RankLeft`].

@@ -108,8 +108,8 @@ impl Communicator {
         self.post(Traffic::Notices, from, WAITING, bytemuck::cast_slice(&words).into())
     }
 
-    /// Receives, from time to time, the notices for which this rank never waited: a rank that is always ahead would
-    /// collect them.
+    /// Receives, from time to time, the notices for which this rank never waited. Otherwise they would accumulate at a
+    /// rank that is always ahead.
     pub(crate) fn hear_notices(&self, own: Signature) -> Result<(), Error> {
         if !self.calls.begun.is_multiple_of(BETWEEN) {
             return Ok(());

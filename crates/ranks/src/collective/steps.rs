@@ -136,8 +136,8 @@ impl Steps<'_> {
         let (fabric, notices, own) = (&*self.communicator.fabric, self.notices(), self.own);
         let mut polls = 0;
         loop {
-            // What arrived, if it was not the message of this call: of a notice its bytes, of any other message its
-            // number.
+            // What arrived, if it was not the message of this call: the bytes of a notice, or the number of any other
+            // message.
             let (mut came, mut bytes) = (None, Vec::new());
             let look = |envelope: Envelope, sent: &[u8]| {
                 let is_notice = envelope.label.context == notices;
@@ -345,14 +345,14 @@ impl Steps<'_> {
         Ok(Some(own.into_owned()))
     }
 
-    /// Sends the root's bytes to all ranks over a binomial tree in log₂ size steps. Many bytes go in pieces; a rank
-    /// passes each piece on while the next is being sent.
+    /// Sends the root's bytes to all ranks over a binomial tree in log₂ size steps. A long message is sent in pieces; a
+    /// rank passes each piece on while the next is being sent.
     pub(crate) async fn broadcast(&self, root: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let size = self.size();
         let distance = (self.rank() + size - root) % size;
         let member = |distance: usize| (distance + root) % size;
-        // The rank at distance d receives from distance d without its lowest bit, and sends to those that have one
-        // lower bit more.
+        // The rank at distance d receives from distance d without its lowest bit. It sends to the distances that have
+        // one more bit, below that one.
         let lowest = if distance == 0 { size.next_power_of_two() } else { 1 << distance.trailing_zeros() };
         let whole = if size == 2 { bytes.len() } else { PIECE };
         // An empty message is also one piece.

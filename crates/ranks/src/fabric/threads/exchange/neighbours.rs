@@ -10,12 +10,12 @@
 //!   sending.
 //! - Another rank has sent a message of this call that is not expected.
 //!
-//! A waiting rank checks for both before it sleeps. A rank that arrives in an exchange and is about to sleep there
-//! wakes the ranks that sleep waiting for it. An unexpected message wakes the receiver.
+//! A waiting rank checks for both before it sleeps. Before a rank that has arrived in an exchange sleeps there, it
+//! wakes the ranks that sleep while they wait for it. An unexpected message wakes the receiver.
 //!
 //! In a one-way broadcast or reduction, some ranks receive nothing, and run ahead of their receivers. They wait for
-//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most its number of slots. The
-//! log of each rank finds different calls there (`log.rs`). A rank that abandons a receive must receive the message
+//! room in the lane ([`poll_room`](Endpoint::poll_room)), so that they are ahead by at most the number of its slots.
+//! The log of each rank finds different calls there (`log.rs`). A rank that abandons a receive must receive the message
 //! before its next call, so that no rank waits for room for ever.
 //!
 //! | shared word | meaning | who writes it |
