@@ -1,4 +1,4 @@
-//! What a page asks for, as JSON.
+//! The request of a page, as JSON.
 
 use lehr_data::scale::Scale;
 use lehr_methods::Options;
