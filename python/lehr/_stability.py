@@ -22,7 +22,7 @@ class Stability:
     Attributes
     ----------
     clusters : ndarray of shape (n_clusters,)
-        For each cluster, its mean Jaccard index with the matching cluster of each resample, from 0 to 1: rows in both, divided by rows in either. Hennig (2007)
+        For each cluster, the mean Jaccard index with the matching clusters of the resamples: rows in both, divided by rows in either. Hennig (2007)
         calls clusters of 0.75 or more stable, and advises not to trust clusters below 0.6.
     rows : ndarray of shape (n_samples,)
         For each row, the share of resamples in which it was in the matching cluster; NaN for a row in no cluster.
@@ -51,10 +51,11 @@ class Stability:
 def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_resamples: int = 20, random_state: Any = 0) -> Stability:
     """Measure how stable clusters are, by refitting the model to rows that are drawn with replacement.
 
-    Each resample draws as many rows as there are and fits a clone of the model with the same number of clusters. Clusters that depend on few rows, or on where a
-    border happens to be, change. It says whether you would find the same clusters in another sample; ``probabilities_`` says how much clusters overlap.
+    Each resample draws as many rows as there are, and fits a clone of the model with the same number of clusters. Clusters change if they depend on few rows,
+    or on the exact position of a border. Stability shows whether you would find the same clusters in another sample; ``probabilities_`` shows how much clusters
+    overlap.
 
-    Cost: ``n_resamples`` fits.
+    The cost is ``n_resamples`` fits.
 
     Parameters
     ----------

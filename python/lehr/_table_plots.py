@@ -58,7 +58,7 @@ def _counted(grouped: Grouped, columns: list[Column], of: int) -> str:
 
 
 def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
-    """Plot a heat map of the clusters' means: a row for each cluster, with its number of rows, and a column for each column of ``X``.
+    """Plot a heat map of the clusters' means, with a row for each cluster and a column for each column of ``X``.
 
     Means are shown as z-scores, so that columns in different units are comparable: 1 is one standard deviation above the mean of all rows. Missing values are
     left out. Each text in at least 5 % of the rows becomes a column, such as ``plan = gold``, with the z-score of its share. If there are more than 40 columns,
@@ -157,7 +157,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted, if it lacks a column of ``columns`` or the column contains texts, or if there are fewer axes than
+        If ``X`` has another number of rows than were fitted, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes than
         columns.
     TypeError
         If ``axes`` contains something other than matplotlib axes.
@@ -256,10 +256,11 @@ def _box(values: NDArray[np.float64]) -> dict[str, Any]:
 def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, ax: Any = None) -> Any:
     """Plot the silhouettes of the rows, sorted within each cluster, with the mean of all rows as a line.
 
-    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is its mean distance to the other rows of its cluster, and ``b`` that to the nearest other cluster.
-    Near 1 the row is well inside its cluster, near 0 between two; below 0 another cluster is nearer. Distances are Euclidean, or by the metric of the model.
+    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is its mean distance to the other rows of its cluster, and ``b`` its mean distance to the rows of
+    the nearest other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances
+    are Euclidean, or by the metric of the model.
 
-    Rows that are in no cluster are left out. Of more than 2,000 rows, 2,000 at even intervals within the clusters are shown, and compared with each other only.
+    Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 of them, at even intervals within the clusters.
 
     Parameters
     ----------
@@ -330,7 +331,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
 def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     """Plot each row as a line across all columns, in the colour of its cluster. A thick line joins the medians of each cluster.
 
-    The axis of each column runs from the column's 1st to its 99th percentile, which are written at the ends; values beyond are drawn at the ends. A line is
+    The axis of each column runs from the 1st to the 99th percentile, which are written at its ends. Values beyond are drawn at the ends. A line is
     interrupted where a value is missing. Columns of texts are left out; for texts, use :func:`profiles`. If there are more than 40 columns, the plot shows
     those whose means differ most. If there are more than 1,000 rows, it shows 1,000 of them, at even intervals within the clusters. Medians are computed from
     all rows.
