@@ -256,9 +256,9 @@ def _box(values: NDArray[np.float64]) -> dict[str, Any]:
 def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, ax: Any = None) -> Any:
     """Plot the silhouettes of the rows, sorted within each cluster, with the mean of all rows as a line.
 
-    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is its mean distance to the other rows of its cluster, and ``b`` its mean distance to the rows of
-    the nearest other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances
-    are Euclidean, or by the metric of the model.
+    The silhouette of a row is (b - a) / max(a, b). Here ``a`` is the mean distance to the other rows of its cluster, and ``b`` that to the rows of the nearest
+    other cluster. Near 1, the row is well inside its cluster; near 0, it lies between two clusters; below 0, another cluster is nearer. Distances are
+    Euclidean, or by the metric of the model.
 
     Rows in no cluster are left out. If there are more than 2,000 rows, the plot compares and shows 2,000 of them, at even intervals within the clusters.
 
