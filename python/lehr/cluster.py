@@ -85,8 +85,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 
     Minimises the weighted sum of squared distances to the centres, as k-means does, but in one run that begins with one centre. A centre divides when its
     cluster becomes unstable. At the end, the run tries to improve the result by swapping centres. If you don't give ``n_clusters``, Lehr chooses the largest
-    number for which a valley in the density separates every two neighbouring clusters; if there is none, 1. ``choice_`` gives the reason, and ``candidates_``
-    lists the alternatives.
+    number for which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists
+    the alternatives.
 
     Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
     :class:`TablePreparation`.

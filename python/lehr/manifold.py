@@ -108,7 +108,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
         dissimilarities; 0 is an exact map. Multiplied by the sum of ``D[i, j] ** 2`` over pairs i < j, it gives the raw stress, which scikit-learn calls
         ``stress_``.
     stress_1_ : float
-        Kruskal's stress-1: the square root of the raw stress, divided by the sum of squared distances in the map. It is ``stress_`` of scikit-learn with
+        Kruskal's stress-1: the square root of the ratio of the raw stress to the sum of squared distances in the map. It is ``stress_`` of scikit-learn with
         ``normalized_stress=True``.
     raw_stress_ : float
         The weighted sum of squared errors, with each pair once. It is ``stress_`` of scikit-learn for metric scaling.
