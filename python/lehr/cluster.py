@@ -84,9 +84,9 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     """Clustering of points by deterministic annealing.
 
     Minimises the weighted sum of squared distances to the centres, as k-means does, but in one run that begins with one centre. A centre divides when its
-    cluster becomes unstable. At the end, the run tries to improve the result by swapping centres. If you don't give ``n_clusters``, Lehr chooses the largest
-    number for which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists
-    the alternatives.
+    cluster becomes unstable. At the end, the run tries to improve the result by swapping centres. Without ``n_clusters``, Lehr chooses the largest number for
+    which a valley in the density separates all neighbouring clusters, or 1 if there is none. ``choice_`` gives the reason, and ``candidates_`` lists the
+    alternatives.
 
     Columns should be in comparable units. If they are not, put a ``StandardScaler`` before the estimator. For a table with texts or missing values, use
     :class:`TablePreparation`.

@@ -46,8 +46,8 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         The most components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by valleys in the
         density, numbers close to the number of groups are also tried.
     regularization : float, default=1e-6
-        The smallest variance of a component in a column, as a share of the column's variance, 0 to 0.1. Unlike scikit-learn's ``reg_covar``, it does not depend
-        on the unit of the column.
+        This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that none becomes narrower. Unlike scikit-learn's
+        ``reg_covar``, it does not depend on the unit of the column.
     tol : float, default=1e-8
         Iterations end when the mean log-likelihood per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=2000

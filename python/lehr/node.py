@@ -233,8 +233,8 @@ class Node(_Client):
         Parameters
         ----------
         source : path, bytes, array-like or table
-            A file (CSV, TSV, NPY, Parquet, Arrow, FASTA, FPS; also gzip-compressed), the bytes of such a file, numbers of shape (n_samples, n_features), or a
-            table of pandas or Polars.
+            A file or its bytes, numbers of shape (n_samples, n_features), or a table of pandas or Polars. Files may be CSV, TSV, NPY, Parquet, Arrow, FASTA or
+            FPS, also gzip-compressed.
         name : str
             The name of the data set on the node.
         format : str or None, default=None
