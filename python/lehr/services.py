@@ -338,7 +338,7 @@ def serve(
     queue : int, default=1024
         The most waiting requests for each operation; further requests are refused.
     keep : path-like, default=None
-        A folder in which each service saves its state before it answers a change, and from which it loads the state when it is served again. Lehr creates the
+        A folder in which each service saves its state before it answers a change. When the service is served again, it loads the saved state. Lehr creates the
         folder if necessary. ``None``: states are not saved.
     insecure : bool, default=False
         Whether to allow an address that other machines can reach. There is no access control: anyone who can reach the node may call every operation.
