@@ -54,8 +54,8 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ValueError
-        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if its clusters come from a likelihood (``--cost bernoulli``),
-        because no estimator supports that.
+        If the file is not a model, is incomplete or damaged, or has another version of the format. Also if its clusters come from a likelihood
+        (``--cost bernoulli``), because no estimator supports that.
     OSError
         If the file cannot be read.
 

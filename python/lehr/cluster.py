@@ -123,8 +123,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         The random seed, which only breaks ties. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI job.
-        The result is bit-identical for any number of threads.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
+        job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -400,8 +400,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI job.
-        The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
+        job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -80,8 +80,8 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
     random_state : int, RandomState instance or None, default=None
         The random seed, which only breaks ties among the first rows. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for any number of
-        threads.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors. The result is bit-identical for any
+        number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
