@@ -286,7 +286,7 @@ class CentersMixin(OutliersMixin, LearntMixin, ClassNamePrefixFeaturesOutMixin, 
         X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
             The fitted rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

@@ -71,7 +71,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure, large enough for the values.
+        The axes to draw on. ``None``: the axes of a new figure, large enough for the values.
 
     Returns
     -------
@@ -80,7 +80,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted, or no column to show.
+        If the number of rows in ``X`` differs from the fitted rows, or no column to show.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes than
+        If the number of rows in ``X`` differs from the fitted rows, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes than
         columns.
     TypeError
         If ``axes`` contains something other than matplotlib axes.
@@ -271,7 +271,7 @@ def silhouettes(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, a
     sample_weight : array-like of shape (n_samples,), default=None
         Rows of weight 0 are left out. Other weights have no effect.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -343,7 +343,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, table of pandas, Polars or Arrow, dict of columns, sparse matrix or array, Fingerprints} of shape (n_samples, n_columns)
         The fitted rows, or other columns of the same rows, such as the table before its preparation.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -352,7 +352,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted, or fewer than two columns of numbers and dates.
+        If the number of rows in ``X`` differs from the fitted rows, or fewer than two columns of numbers and dates.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class _Annealed(ShownMixin, SavedMixin):
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------
@@ -623,7 +623,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
         dissimilarities : array-like of shape (n_samples, n_samples), default=None
             The dissimilarities of the fitted items. ``None``: Lehr computes them from the fitted rows. With ``metric='precomputed'``, you must pass them.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

@@ -224,7 +224,7 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
         X : array-like of shape (n_samples, n_samples) or (n_samples, n_features)
             The same as for :meth:`fit`: the fitted dissimilarities or rows.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

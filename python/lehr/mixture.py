@@ -712,7 +712,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         X : array-like of shape (n_samples, n_features)
             The fitted rows. Rows with missing values are left out.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------

@@ -127,7 +127,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     X : {array-like, sparse matrix or array, Fingerprints} of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted.
+        If the number of rows in ``X`` differs from the fitted rows.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     X : array-like of shape (n_samples, n_features)
         The fitted rows.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -185,7 +185,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If ``X`` has another number of rows than were fitted, or fewer than two complete rows.
+        If the number of rows in ``X`` differs from the fitted rows, or fewer than two complete rows.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def blocks(model: Any, dissimilarities: ArrayLike, *, ax: Any = None) -> Any:
     dissimilarities : array-like of shape (n_samples, n_samples)
         The dissimilarities of the fitted items. NaN, for missing pairs, is drawn white.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -293,7 +293,7 @@ def embedding(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) ->
         A class or a number for each item, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -330,7 +330,7 @@ def annealing(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -377,7 +377,7 @@ def annealing_tree(model: Any, *, ax: Any = None) -> Any:
     model : DAClustering or PairwiseClustering
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -479,7 +479,7 @@ def overhead(record: str | os.PathLike[str] | Iterable[Mapping[str, Any]], *, n_
     n_clusters : int, default=None
         The number of clusters to show. ``None``: the number with the most sizes; of several such numbers, the largest.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -543,7 +543,7 @@ def shepard(model: Any, *, ax: Any = None) -> Any:
     model : SMACOF
         A fitted estimator.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------
@@ -584,7 +584,7 @@ def topography(model: Any, labels: ArrayLike | None = None, *, ax: Any = None) -
         A class or a number for each row, which determines its colour. Classes get a legend, numbers a colour bar. Integers with up to 20 different values are
         classes.
     ax : matplotlib.axes.Axes, default=None
-        The axes to draw on. ``None``: those of a new figure.
+        The axes to draw on. ``None``: the axes of a new figure.
 
     Returns
     -------

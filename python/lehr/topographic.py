@@ -503,7 +503,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         labels : array-like of shape (n_samples,), default=None
             The class of each row, which determines its colour.
         ax : matplotlib.axes.Axes, default=None
-            The axes to draw on. ``None``: those of a new figure.
+            The axes to draw on. ``None``: the axes of a new figure.
 
         Returns
         -------
