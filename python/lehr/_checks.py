@@ -81,7 +81,7 @@ def warn(text: str, kind: type[Warning]) -> None:
 
 
 def check_array(array: Any, **options: Any) -> NDArray[Any]:
-    """scikit-learn's ``check_array``, which also refuses complex numbers while other threads run."""
+    """Calls scikit-learn's ``check_array`` after checks of its own, which also work while other threads run."""
     array = _with_gaps(_as_numpy(array))
     _refuse_complex(array)
     _refuse_times(array, options.get("input_name") or "X")
@@ -91,7 +91,7 @@ def check_array(array: Any, **options: Any) -> NDArray[Any]:
 
 
 def validate_data(estimator: Any, X: Any, **options: Any) -> Any:
-    """scikit-learn's ``validate_data``, which also refuses complex numbers while other threads run."""
+    """Calls scikit-learn's ``validate_data`` after checks of its own, with clearer errors for missing values and huge numbers."""
     X = _with_gaps(_as_numpy(X))
     _refuse_complex(X)
     _refuse_times(X, "X")
@@ -234,7 +234,7 @@ def _refuse_complex(array: Any) -> None:
 
 
 def seed(random_state: Any) -> int:
-    """The seed of ``random_state``: 0 for ``None``, so that a call without a seed gives the same result each time."""
+    """Returns the seed for ``random_state``: 0 for ``None``, so that a call without a seed gives the same result each time."""
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):

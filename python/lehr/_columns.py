@@ -75,7 +75,7 @@ class Columns:
         return _native.DataFrame(self._columns)
 
     def read_as(self) -> dict[str, dict[str, Any]]:
-        """How each column was read."""
+        """Describes how each column was read."""
         kinds = {"numbers": "number", "times": "date", "texts": "text"}
         return {name: {"kind": kinds[kind]} if read_as is None else json.loads(read_as) for name, kind, _, _, read_as in self._columns}
 

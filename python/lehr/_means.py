@@ -53,7 +53,7 @@ class MeansMixin(CentersMixin):
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid.
+            If the data or a parameter is invalid.
 
         Examples
         --------

@@ -1,7 +1,7 @@
 """Public data sets: their URLs, their known sizes, and the readers of their files.
 
-Lehr checks a file against the known size of its data set before it uses the file. Most files have no checksum, and some networks return a page of their own
-instead.
+Lehr checks a file against the known size of its data set before it uses the file. Most files have no checksum, and some networks return a web page instead of
+the file.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class AsyncNode(_Client):
     token : str or None, default=None
         The bearer token, if the node's policy requires one.
     timeout : float, default=30.0
-        The most seconds to wait for an answer.
+        The longest time to wait for an answer, in seconds.
     verify : bool or str, default=True
         The same as for :class:`Node`.
     cert : str or tuple of str or None, default=None

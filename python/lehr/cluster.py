@@ -148,7 +148,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     clusters_ : structured ndarray of shape (n_clusters,)
         One row for each cluster: ``n_samples``, ``weight`` and ``spread`` (root mean square distance from the centre).
     inertia_ : float
-        The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters count.
+        The weighted sum of squared distances to the centres, in the squared unit of ``X``. With an outlier radius, only rows in clusters contribute.
     free_energy_ : float
         The free energy at the last temperature.
     temperature_ : float
@@ -281,7 +281,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid.
+            If the data or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt

@@ -288,8 +288,8 @@ def pairwise_distances(
         scaled up to all columns. With ``metric='gower'``, a table with numbers, categories and dates: from pandas, Polars or Arrow, a dictionary of columns, or
         an array.
     Y : as ``items``, default=None
-        Other items: Lehr then computes only the ``n_items * n_others`` pairs between the two. ``None``: the items are compared with each other. A string is
-        read as the metric, which was the second argument in earlier versions.
+        Other items to compare with: Lehr then computes only the ``n_items * n_others`` pairs between the two. ``None``: the items are compared with each other.
+        A string is read as the metric, which was the second argument in earlier versions.
     metric : str, default=None
         For sequences ``'identity'`` (the default), ``'identity-without-gaps'``, ``'jukes-cantor'``, ``'kimura'``, ``'score-over-smaller'``,
         ``'score-over-larger'``, ``'score-over-mean'``; with ``alignment='given'`` ``'hamming'`` (the default), ``'p-distance'``, ``'jukes-cantor'``,

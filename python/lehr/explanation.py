@@ -34,7 +34,7 @@ class Mark:
     level : str or None
         The text, if the column is a category.
     inside, overall : float
-        The mean in the cluster and in all rows: for logarithms the geometric mean, for dates in seconds since 1970, for a text its share.
+        The means in the cluster and in all rows. For logarithms these are geometric means, for dates seconds since 1970, and for a text its share.
     test_value : float
         The difference in standard deviations of a normal distribution (*valeur-test*, as in ``catdes`` of FactoMineR). It is positive if the cluster has the
         higher value.

@@ -89,8 +89,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     n_clusters : int, default=8
         The number of clusters, at least 1.
     init : {'k-means++', 'random'}, callable or array-like of shape (n_clusters, n_features), default='k-means++'
-        The initial centres. ``'k-means++'``, or ``'random'``: rows drawn in proportion to their weights. A function ``init(X, n_clusters, random_state)``
-        returns the centres. You can also pass the centres as an array, in the unit of ``X``.
+        The initial centres. ``'k-means++'``: rows far from each other are preferred. ``'random'``: rows drawn in proportion to their weights. A function
+        ``init(X, n_clusters, random_state)`` returns the centres. You can also pass the centres as an array, in the unit of ``X``.
     n_init : int, 'auto' or None, default=None
         The number of initialisations; the best result is kept. ``None``: 10, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
         given centres, 10 with ``'random'`` or a function, as in scikit-learn.
@@ -281,7 +281,7 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid.
+            If the data or a parameter is invalid.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt

@@ -229,7 +229,7 @@ class MiniBatchKMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMi
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid, or there are fewer first rows than ``n_clusters``.
+            If the data or a parameter is invalid, or there are fewer first rows than ``n_clusters``.
         RuntimeError
             If the program is an MPI job of several processes.
         Stopped

@@ -250,7 +250,7 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid, a column does not vary, or a component collapses for lack of regularisation.
+            If the data or a parameter is invalid, a column does not vary, or a component collapses for lack of regularisation.
         Stopped
             If the callback returned ``False``.
 

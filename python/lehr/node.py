@@ -50,7 +50,7 @@ class Node(_Client):
     token : str or None, default=None
         The bearer token, if the node's policy requires one.
     timeout : float, default=30.0
-        The most seconds to wait for an answer. The node also stops working on the request after this time.
+        The longest time to wait for an answer, in seconds. The node also stops working on the request after this time.
     verify : bool or str, default=True
         For https: a file with the certificate of the authority that signed the node's certificate. ``True``: the usual authorities.
     cert : str or tuple of str or None, default=None
@@ -398,7 +398,7 @@ class Job:
         Parameters
         ----------
         timeout : float or None, default=None
-            The most seconds to wait. ``None``: no limit. The job continues in either case.
+            The longest time to wait, in seconds. ``None``: no limit. The job continues in either case.
         progress : callable or None, default=None
             A function that is called regularly with the job's state while the job runs.
 

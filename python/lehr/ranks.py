@@ -13,8 +13,8 @@ lock. For a given number of ranks, sums are bit-identical for any division into 
 :meth:`~Communicator.scan`                                                combine the arrays of all ranks up to each rank
 ========================================================================  ================================================================
 
-All ranks must call collectives in the same order. Lehr compares the calls first. If ranks pass incompatible arrays, or different roots or operations, the call
-raises a ``ValueError`` on all ranks.
+All ranks must call collectives in the same order. Before each collective, Lehr compares the calls. If ranks pass incompatible arrays, or different roots or
+operations, the call raises a ``ValueError`` on all ranks.
 """
 
 from __future__ import annotations
@@ -375,7 +375,7 @@ class Communicator:
         array : ndarray
             A new array.
         source : int
-            The rank that sent it.
+            The rank that sent the array.
         tag : int
             The tag of the message.
 

@@ -4,8 +4,8 @@ A :class:`Port` is a queue that any thread may post to. To await items, use :met
 for an item from each of several ports, :func:`choice` for the first item from any of them. An :class:`Interleave` combines a state with handlers, and decides
 which handlers may run together.
 
-A waiting coroutine holds no items: if it is cancelled, all items stay in their ports, in the same order. Handlers are coroutines of the event loop in which the
-interleave was created.
+A waiting coroutine holds no items: if it is cancelled, all items stay in their ports, in the same order. Handlers run as coroutines in the event loop in which
+the interleave was created.
 """
 
 from __future__ import annotations

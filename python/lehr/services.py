@@ -250,7 +250,7 @@ class Server:
         Parameters
         ----------
         timeout : float or None, default=None
-            The most seconds to wait. ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
+            The longest time to wait, in seconds. ``None``: no limit. Ctrl-C raises ``KeyboardInterrupt``, and a ``with`` statement then closes the node.
 
         Returns
         -------
@@ -334,7 +334,7 @@ def serve(
     port : int, default=8420
         The port; 0: any free port.
     threads : int, default=2
-        The number of worker threads that pass requests to handlers. A blocking handler does not block them.
+        The number of worker threads that pass requests to handlers. Blocking handlers do not occupy these threads.
     queue : int, default=1024
         The most waiting requests for each operation; further requests are refused.
     keep : path-like, default=None

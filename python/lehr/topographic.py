@@ -220,7 +220,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         Raises
         ------
         ValueError
-            If the data or a parameter are invalid, a column has no value, or all rows are equal.
+            If the data or a parameter is invalid, a column has no value, or all rows are equal.
         Stopped
             If the callback returned ``False``.
         KeyboardInterrupt
@@ -425,7 +425,7 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
         return as_given(np.exp(exponents - logsumexp(exponents, axis=1, keepdims=True)), given)
 
     def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Map positions on the map back to the space of the rows.
+        """Convert positions on the map to points in the space of the rows.
 
         Parameters
         ----------

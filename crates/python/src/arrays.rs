@@ -131,8 +131,8 @@ impl OwnedRows for Rows {
     }
 }
 
-/// The input of a mixture or a map. Rows without missing values are points, so that the command can resume their
-/// checkpoints, and vice versa.
+/// The input of a mixture or a map. Rows without missing values are points, as in the command, so that both can resume
+/// each other's checkpoints.
 pub(crate) enum Records {
     Whole(Points),
     Gaps(Incomplete, Option<Vec<f64>>),

@@ -154,7 +154,7 @@ impl<'py, C: Checkpoint> Fit<'py, C> {
     ///
     /// # Errors
     /// Returns an error if the checkpoint cannot be read or has other parameters, or if another process is about to
-    /// compute something else, and the errors of [`watch::run`]. [`Done::found`] returns the method's errors.
+    /// compute something else. Also returns the errors of [`watch::run`]. [`Done::found`] returns the method's errors.
     pub(crate) fn run<D: Send + 'static, M: Send + 'static>(
         self,
         data: D,

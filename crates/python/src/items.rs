@@ -67,10 +67,14 @@ fn chosen(key: &Bound<'_, PyAny>, length: usize) -> PyResult<Vec<usize>> {
 /// An index returns the text of a sequence (``genes[0]``). A slice, a mask or an array of indices returns sequences
 /// (``genes[:10]``, ``genes[labels == 2]``).
 ///
-/// Parameters ---------- texts : sequence of str The letters of each sequence, at least one. Sequences with gaps (``-``
-/// or ``.``) are aligned, and must have equal lengths. ids : sequence of str, default=None The id of each sequence.
-/// ``None``: numbers from 0. alphabet : {'dna', 'protein'}, default=None ``None``: detected, as for files. Sequences
-/// are DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them are and the rest are IUPAC codes.
+/// Parameters
+/// ----------
+/// texts : sequence of str
+///     The letters of each sequence, at least one. Sequences with gaps (``-`` or ``.``) are aligned, and must have equal lengths.
+/// ids : sequence of str, default=None
+///     The id of each sequence. ``None``: numbers from 0.
+/// alphabet : {'dna', 'protein'}, default=None
+///     ``None``: detected, as for files. Sequences are DNA if nine in ten letters are ``ACGTUN`` in either case, or half of them are and the rest are IUPAC codes.
 ///
 /// Examples
 /// --------
@@ -167,10 +171,14 @@ impl Sequences {
 
 /// Fingerprints of molecules: rows of packed bits, each with an id.
 ///
-/// Parameters ---------- packed : ndarray of shape (n_rows, ceil(n_bits / 8)), uint8 The packed rows. Bit 0 of a row is
-/// the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``. n_bits : int The
-/// number of bits in a row, at least 1. ids : sequence of str, default=None The id of each row. ``None``: numbers from
-/// 0.
+/// Parameters
+/// ----------
+/// packed : ndarray of shape (n_rows, ceil(n_bits / 8)), uint8
+///     Bit 0 of a row is the lowest bit of its first byte, as in FPS files and ``numpy.packbits(..., bitorder="little")``.
+/// n_bits : int
+///     The number of bits in a row, at least 1.
+/// ids : sequence of str, default=None
+///     The id of each row. ``None``: numbers from 0.
 ///
 /// Examples
 /// --------

@@ -27,7 +27,7 @@ use crate::errors;
 
 /// The interval between checks for signals.
 const TICK: Duration = Duration::from_millis(50);
-/// The most time to wait until MPI has aborted the job. After that, this process exits, and the launcher ends the
+/// The longest time to wait until MPI has aborted the job. After that, this process exits, and the launcher ends the
 /// others.
 const ABORT: Duration = Duration::from_secs(2);
 

@@ -13,7 +13,7 @@
 //! The batches of a stream also come from Python, and the method requests them in the same way. A generator may use
 //! resources that only the calling thread may use, such as a connection to SQLite.
 //!
-//! No wait is endless: the method closes its channels when it ends, even by a panic, and the waiting thread closes its
+//! No wait is endless. The method closes its channels when it ends, even by a panic, and the waiting thread closes its
 //! own when it leaves.
 
 use std::path::PathBuf;
