@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Event", "Fault"]
 
-#: The most bytes in the body of a request. Larger files are sent in pieces of half this size.
+#: The maximum number of bytes in the body of a request. Larger files are sent in pieces of half this size.
 _BODY_BYTES = 16 << 20
 #: The seconds for which a request waits for the end of a job, before the node answers with the job's progress.
 _WAIT_SECONDS = 20.0

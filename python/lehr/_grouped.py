@@ -22,7 +22,7 @@ from lehr.distances import of_rows
 
 #: The smallest share of rows for which a text becomes a column of its own.
 _FREQUENT = 0.05
-#: The most rows that silhouettes compare with each other.
+#: The maximum number of rows that silhouettes compare with each other.
 _MOST_COMPARED = 2000
 
 

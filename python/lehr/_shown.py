@@ -17,11 +17,11 @@ from lehr._explained import ExplainedMixin, OutliersMixin, _rows_in
 from lehr._native import Fingerprints, Sequences
 from lehr.report import Report
 
-#: The most rows that a report draws; of more rows, it draws some at even intervals.
+#: The maximum number of rows that a report draws; of more rows, it draws some at even intervals.
 _ROWS_MAX = 100_000
-#: The most bytes of values and the most columns that a report contains.
+#: The maximum numbers of bytes of values and of columns in a report.
 _BYTES_MAX, _COLUMNS_MAX = 3 << 20, 60
-#: The most columns of centres in the table of clusters, the most clusters in this table, and the most outliers that are listed.
+#: The maximum numbers of columns of centres in the table of clusters, of clusters in this table, and of listed outliers.
 _CENTRED_MAX, _LISTED_MAX, _OUTLIERS_MAX = 12, 1000, 20
 #: The heat map of dissimilarities: its cells on each side, the share of cells that may exceed the brightest shade, and how far the largest must exceed it.
 _CELLS, _FAR, _FAR_TIMES = 240, 0.03, 2.0

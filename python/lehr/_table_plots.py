@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from lehr._drawing import COLOURS, axes_or_new, class_colours
 from lehr._grouped import Column, Grouped, Silhouettes, spread, word_of
 
-#: The most columns in one plot, and the most box plots. If there are more columns, the plot shows those that differ most between clusters.
+#: The maximum numbers of columns in one plot, and of box plots. If there are more columns, the plot shows those that differ most between clusters.
 _MOST_COLUMNS, _MOST_BOXES = 40, 24
-#: The most lines for rows, and the most outliers of a box, that are drawn.
+#: The maximum numbers of lines for rows, and of outliers of a box, that are drawn.
 _MOST_LINES, _MOST_OUTLIERS = 1000, 200
 #: The colour scale ends at this many standard deviations from the mean.
 _MOST_SCORE = 3.0
-#: The most letters of a column's name that are shown.
+#: The maximum number of letters of a column's name that are shown.
 _LETTERS = 30
 
 
@@ -157,8 +157,8 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes than
-        columns.
+        If the number of rows in ``X`` differs from the fitted rows, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes
+        than columns.
     TypeError
         If ``axes`` contains something other than matplotlib axes.
 

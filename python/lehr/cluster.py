@@ -101,7 +101,7 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     stop_length : float, default=None
         The final temperature T as a length, ``sqrt(T / 2)``, in the unit of ``X``. Use either this or ``stop_temperature``.
     max_clusters : int, default=None
-        The most clusters, if ``n_clusters`` is not given. ``None``: as many as the rows allow. Lehr warns you if there may be more.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: as many as the rows allow. Lehr warns you if there may be more.
     outlier_radius : float, default=None
         A radius above 0. Rows farther than this from every centre are in no cluster: they get the label -1, and do not affect the centres. ``None``: every row
         is in a cluster.
@@ -123,8 +123,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         The random seed, which only breaks ties. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result is bit-identical for any number of threads.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None
@@ -372,8 +372,8 @@ class DAClustering(CentersMixin, LearntMixin, ClusterMixin, _Annealed):
 class PairwiseClustering(ItemsMixin, _Annealed):
     """Clustering of items that are given by their dissimilarities.
 
-    Anneals the mean-field approximation of Hofmann and Buhmann. Dissimilarities need not form a metric, and some may be missing. With squared Euclidean
-    distances, the clusters are those of :class:`DAClustering`. Lehr does not square dissimilarities; squaring them changes the clusters.
+    Uses the mean-field approximation of Hofmann and Buhmann, with annealing. Dissimilarities need not form a metric, and some may be missing. With squared
+    Euclidean distances, the clusters are those of :class:`DAClustering`. Lehr does not square dissimilarities; squaring them changes the clusters.
 
     Parameters
     ----------
@@ -390,7 +390,7 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     stop_temperature : float, default=None
         The final temperature, in the unit of the dissimilarities.
     max_clusters : int, default=None
-        The most clusters, if ``n_clusters`` is not given. ``None``: 20, or the number of items if you give a final temperature.
+        The maximum number of clusters, if ``n_clusters`` is not given. ``None``: 20, or the number of items if you give a final temperature.
     cooling : float, default=0.95
         The factor from one temperature to the next, 0.5 to 0.999.
     tol : float, default=1e-3
@@ -400,8 +400,8 @@ class PairwiseClustering(ItemsMixin, _Annealed):
     random_state : int, RandomState instance or None, default=None
         The random seed for the initial vectors of the eigenvector computation. ``None``: 0.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -319,8 +319,8 @@ def pairwise_distances(
     dtype : {numpy.float64, numpy.float32}, default=numpy.float64
         The type of the result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -13,9 +13,9 @@ from lehr._names import listed
 __all__ = ["Explanation", "Mark", "Outlier", "Outliers", "Portrait", "Rule"]
 __dir__ = listed(__all__)
 
-#: The most marks that are shown for a cluster.
+#: The maximum number of marks that are shown for a cluster.
 _TOLD = 3
-#: The most outliers that are shown.
+#: The maximum number of outliers that are shown.
 _SHOWN = 20
 
 

@@ -95,7 +95,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
         The number of initialisations; the best result is kept. ``None``: 10, as in the command, or 1 with given centres. ``'auto'``: 1 with ``'k-means++'`` or
         given centres, 10 with ``'random'`` or a function, as in scikit-learn.
     max_iter : int, default=300
-        The most iterations for each initialisation. An iteration assigns each row to its nearest centre, and moves each centre to the mean of its rows.
+        The maximum number of iterations for each initialisation. An iteration assigns each row to its nearest centre, and moves each centre to the mean of its
+        rows.
     tol : float, default=1e-4
         Iterations end when one lowers the sum of squares by at most the share ``tol / (n_clusters * n_features)``. With 0, they continue until no label
         changes. Scikit-learn instead compares the squared moves of the centres with the mean variance of the columns. For clusters of equal weight, both
@@ -109,8 +110,8 @@ class KMeans(MeansMixin, LearntMixin, ClusterMixin, ShownMixin, SavedMixin):
     random_state : int, RandomState instance or None, default=None
         The random seed for initialisations. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result is bit-identical for any number of threads.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -42,10 +42,10 @@ class KMedoids(ItemsMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, Sh
     metric_params : dict, default=None
         Further arguments of the metric, such as ``{'p': 3}`` for ``'minkowski'``.
     max_iter : int, default=100
-        The most passes over all items that look for swaps; 0 keeps the initial medoids.
+        The maximum number of passes over all items that look for swaps; 0 keeps the initial medoids.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

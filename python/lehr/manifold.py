@@ -65,7 +65,7 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     n_init : int, default=4
         The number of random initialisations; the best result is kept. Other initialisations are used once.
     max_iter : int, default=1000
-        The most iterations for each initialisation, or at each temperature.
+        The maximum number of iterations for each initialisation, or at each temperature.
     tol : float, default=1e-6
         Iterations end when one lowers the stress by less than this share, 1e-15 to 0.1.
     relaxed : bool, default=True
@@ -89,8 +89,8 @@ class SMACOF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownMixin, Save
     random_state : int, RandomState instance or None, default=None
         The random seed for random initialisations. ``None``: 0, so that the same call gives the same result.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -24,7 +24,7 @@ __all__ = ["MiniBatchKMeans"]
 __dir__ = listed(__all__)
 
 _PRECISIONS = {"double": "f64", "single": "f32"}
-#: The most rows that the library takes at a time.
+#: The maximum number of rows that the library takes at a time.
 _MOST_ROWS = 2**32 - 1
 
 _Weights = NDArray[np.float64] | None

@@ -24,7 +24,7 @@ __all__ = ["DAGaussianMixture"]
 __dir__ = listed(__all__)
 
 _FLOATS = (np.float64, np.float32)
-#: The most columns for which full covariance matrices are supported.
+#: The maximum number of columns for which full covariance matrices are supported.
 _MOST_COLUMNS = 512
 _FORMS = _em.FORMS
 
@@ -43,23 +43,23 @@ class DAGaussianMixture(ExplainedMixin, LearntMixin, DensityMixin, ShownMixin, S
         ``'full'``: a covariance matrix for each component. ``'tied'``: one matrix for all components. ``'diag'``: a variance for each component and column.
         ``'spherical'``: a variance for each component. Matrices support at most 512 columns. All types except ``'spherical'`` need columns that vary.
     max_components : int, default=None
-        The most components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by valleys in the
-        density, numbers close to the number of groups are also tried.
+        The maximum number of components that are tried if you don't give ``n_components``. ``None``: 10. If the rows have more groups that are separated by
+        valleys in the density, numbers close to the number of groups are also tried.
     regularization : float, default=1e-6
         This share of a column's variance, 0 to 0.1, is added to the variance of each component, so that none becomes narrower. Unlike scikit-learn's
         ``reg_covar``, it does not depend on the unit of the column.
     tol : float, default=1e-8
         Iterations end when the mean log-likelihood per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=2000
-        The most iterations of EM, not counting the initial annealing.
+        The maximum number of iterations of EM, not counting the initial annealing.
     cooling : float, default=0.95
         The factor from one temperature to the next while annealing, 0.5 to 0.999.
     random_state : int, RandomState instance or None, default=None
         The random seed. In ``fit`` it only breaks ties; ``None``: 0, so that the same call gives the same result. In :meth:`sample` it seeds the draw, as in
         scikit-learn: ``None`` gives other rows each time.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result does not depend on it.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result does not depend on it.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

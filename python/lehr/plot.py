@@ -33,7 +33,7 @@ __all__ = [
 ]  # fmt: skip
 __dir__ = listed(__all__)
 
-#: The most points that a plot draws; of more points, it draws some at even intervals.
+#: The maximum number of points that a plot draws; of more points, it draws some at even intervals.
 _MOST_POINTS = 100_000
 
 

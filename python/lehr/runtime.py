@@ -85,7 +85,7 @@ class Port(Generic[T]):
     name : str, default=None
         The name in error messages. ``None``: the file and line where the port is created.
     capacity : int, default=None
-        The most items that the port holds. ``None``: no limit.
+        The maximum number of items that the port holds. ``None``: no limit.
     overflow : {'wait', 'reject', 'drop_oldest', 'drop_newest'}, default='wait'
         The policy for an item that is posted to a full port. With ``'wait'`` and ``'reject'``, ``post`` raises :class:`Full`. With ``'wait'``, you can also
         wait for space with ``post_wait``. With ``'drop_oldest'`` and ``'drop_newest'``, an item is discarded.

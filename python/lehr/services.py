@@ -196,7 +196,7 @@ class Server:
     threads : int
         The number of worker threads.
     queue : int
-        The most waiting requests for each operation.
+        The maximum number of waiting requests for each operation.
     keep : str or None
         The folder for saved states.
 
@@ -336,7 +336,7 @@ def serve(
     threads : int, default=2
         The number of worker threads that pass requests to handlers. Blocking handlers do not occupy these threads.
     queue : int, default=1024
-        The most waiting requests for each operation; further requests are refused.
+        The maximum number of waiting requests for each operation; further requests are refused.
     keep : path-like, default=None
         A folder in which each service saves its state before it answers a change. When the service is served again, it loads the saved state. Lehr creates the
         folder if necessary. ``None``: states are not saved.

@@ -60,10 +60,10 @@ class GTM(LearntMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ShownM
     tol : float, default=1e-6
         Iterations end when the mean objective per row can gain no more than this, 1e-12 to 1e-2.
     max_iter : int, default=1000
-        The most passes over the rows at temperature 1, for each initialisation.
+        The maximum number of passes over the rows at temperature 1, for each initialisation.
     n_jobs : int, default=None
-        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an MPI
-        job. The result is bit-identical for any number of threads.
+        The number of threads; -1: all processors. ``None``: ``OMP_NUM_THREADS`` if it is set, otherwise all processors, or one thread for each process of an
+        MPI job. The result is bit-identical for any number of threads.
     verbose : int, default=0
         If above 0, show progress on standard error.
     callback : callable, default=None

@@ -312,7 +312,7 @@ impl ServiceNode {
         Ok(Self { running: Mutex::new(Some(running)), process: std::process::id() })
     }
 
-    /// Starts a service. `placement` is its path, the most waiting requests, and the file for its document. `outline`
+    /// Starts a service. `placement` is its path, the limit of waiting requests, and the file for its document. `outline`
     /// is its contract as JSON, `state` its initial state, and `program` the object that calls its handlers.
     fn start(
         &self,
