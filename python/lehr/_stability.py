@@ -79,7 +79,7 @@ def stability(model: Any, X: Any, *, sample_weight: ArrayLike | None = None, n_r
     NotFittedError
         If the model has not been fitted.
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or the model has neither ``n_clusters`` nor ``n_components``.
+        If the number of rows in ``X`` differs from the number of fitted rows, or the model has neither ``n_clusters`` nor ``n_components``.
 
     References
     ----------

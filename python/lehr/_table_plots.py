@@ -80,7 +80,7 @@ def profiles(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or no column to show.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has no column to show.
 
     Examples
     --------
@@ -157,8 +157,8 @@ def box_plots(model: Any, X: Any, *, columns: str | int | Sequence[str | int] | 
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or lacks one of ``columns``. Also if one of them contains texts, or there are fewer axes
-        than columns.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` lacks one of ``columns``. Also if one of these contains texts, or there
+        are fewer axes than columns.
     TypeError
         If ``axes`` contains something other than matplotlib axes.
 
@@ -352,7 +352,7 @@ def parallel_coordinates(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or fewer than two columns of numbers and dates.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has fewer than two columns of numbers and dates.
 
     Examples
     --------

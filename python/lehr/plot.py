@@ -136,7 +136,7 @@ def clusters(model: Any, X: Any, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows.
+        If the number of rows in ``X`` differs from the number of fitted rows.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def components(model: Any, X: ArrayLike, *, ax: Any = None) -> Any:
     Raises
     ------
     ValueError
-        If the number of rows in ``X`` differs from the fitted rows, or fewer than two complete rows.
+        If the number of rows in ``X`` differs from the number of fitted rows, or ``X`` has fewer than two complete rows.
 
     Examples
     --------
