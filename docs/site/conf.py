@@ -33,7 +33,8 @@ extensions = [
     "declarations",
     "outside",
 ]
-templates_path = ["templates"]
+# Absolute, because autosummary looks below the pages and not here.
+templates_path = [str(HERE / "templates")]
 exclude_patterns = ["site/**", "gallery/*.md5"]
 root_doc = "index"
 html_theme = "pydata_sphinx_theme"

@@ -139,6 +139,11 @@ impl Number {
         }
         let best = self.runners_up();
         match best.last().filter(|best| best.separation.is_some()) {
+            Some(best) if best.separation.is_some_and(|nats| nats >= NEEDED) => format!(
+                "1 cluster: no division holds (the best, {} clusters, reaches {}, but a valley within one of them is deeper){sample}",
+                best.clusters,
+                nats(best)
+            ),
             Some(best) => format!(
                 "1 cluster: in every division some neighbouring clusters have no valley in the density between them (the best, {} clusters, reaches {}; {NEEDED} are needed){sample}",
                 best.clusters,
