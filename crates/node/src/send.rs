@@ -52,7 +52,7 @@ pub(crate) async fn send(
     };
     let accept = match rows {
         // What the rows are taken out of.
-        Some(_) => Format::Json,
+        Some(_) => tables::FORM,
         None if is_page => Format::Json,
         None => accepted(request.headers()).map_err(|fault| Refused::with(StatusCode::NOT_ACCEPTABLE, fault))?,
     };
