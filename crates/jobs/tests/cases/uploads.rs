@@ -1,6 +1,7 @@
 //! Data sets on their way in and out.
 
 use std::fs;
+use std::num::NonZeroU64;
 
 use lehr_jobs::datasets::{
     Append, Begin, Finish, Grow, Offset, Open, Put, Read, Remove, Rename, Take, UploadFile, UploadState,
