@@ -2356,26 +2356,33 @@ async function Kn(e, t, n, r, { columns: i, every: a = 1 } = {}) {
 function qn(e, t, n, r) {
 	let i = Rn(t, { useBigInt: !1 });
 	i.schema.fields.forEach((t, a) => {
-		let o = i.getChildAt(a).toArray(), s = e.get(t.name);
-		if (!s) {
-			let n = Array.isArray(o) && Array.prototype.some.call(o, (e) => typeof e == "string"), i = n ? "text" : o instanceof Float64Array || o instanceof Float32Array ? "number" : "count";
-			s = n ? {
+		let o = i.getChildAt(a), s = Jn(o), c = s ?? o.toArray(), l = e.get(t.name);
+		if (!l) {
+			let n = Array.isArray(c) && Array.prototype.some.call(c, (e) => typeof e == "string"), i = !s && (c instanceof Float64Array || c instanceof Float32Array), a = n ? "text" : i ? "number" : "count";
+			l = n ? {
 				name: t.name,
 				kind: "text",
 				values: Array(r).fill("")
 			} : {
 				name: t.name,
-				kind: i,
+				kind: a,
 				values: new Float64Array(r).fill(NaN)
-			}, e.set(t.name, s);
+			}, e.set(t.name, l);
 		}
-		if (s.kind === "text") for (let e = 0; e < o.length; e++) s.values[n + e] = String(o[e] ?? "");
-		else if (ArrayBuffer.isView(o)) s.values.set(o, n);
-		else for (let e = 0; e < o.length; e++) s.values[n + e] = o[e] == null ? NaN : Number(o[e]);
+		if (l.kind === "text") for (let e = 0; e < c.length; e++) l.values[n + e] = String(c[e] ?? "");
+		else if (ArrayBuffer.isView(c)) l.values.set(c, n);
+		else for (let e = 0; e < c.length; e++) l.values[n + e] = c[e] == null ? NaN : Number(c[e]);
 	});
 }
+function Jn({ data: e, length: t }) {
+	let [{ values: n, nullCount: r }] = e.length === 1 ? e : [{ values: null }];
+	if (!(n instanceof BigUint64Array) || r) return null;
+	let i = new Uint32Array(n.buffer, n.byteOffset, 2 * t), a = new Float64Array(t);
+	for (let e = 0; e < t; e++) a[e] = i[2 * e] + i[2 * e + 1] * 2 ** 32;
+	return a;
+}
 // src/colour/palette.ts
-var Jn = [
+var Yn = [
 	"#447dc8",
 	"#721405",
 	"#c87e2d",
@@ -2396,7 +2403,7 @@ var Jn = [
 	"#8c695c",
 	"#49344e",
 	"#6d5b78"
-], Yn = [
+], Xn = [
 	"#4594fa",
 	"#e73e22",
 	"#f0e77b",
@@ -2417,21 +2424,21 @@ var Jn = [
 	"#7b7e5b",
 	"#a3a7ca",
 	"#ab899c"
-], Xn = {
+], Zn = {
 	light: "#9aa1a9",
 	dark: "#5c646d"
-}, Zn = {
+}, Qn = {
 	light: "#d5d9de",
 	dark: "#333a42"
-}, Qn = {
+}, $n = {
 	light: "#ffffff",
 	dark: "#14181d"
 };
-function $n(e, t) {
-	let n = t === "light" ? Jn : Yn;
-	return e < 0 ? Xn[t] : n[e % n.length];
+function er(e, t) {
+	let n = t === "light" ? Yn : Xn;
+	return e < 0 ? Zn[t] : n[e % n.length];
 }
-var er = [
+var tr = [
 	"#00224e",
 	"#123570",
 	"#3b496c",
@@ -2443,88 +2450,90 @@ var er = [
 	"#e1cc55",
 	"#fee838"
 ];
-function tr(e, t) {
-	if (!(e >= 0)) return Xn[t];
-	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (er.length - 1), a = Math.min(er.length - 2, Math.floor(i)), o = i - a, s = "#";
+function nr(e, t) {
+	if (!(e >= 0)) return Zn[t];
+	let [n, r] = t === "light" ? [0, .86] : [.3, 1], i = (n + (r - n) * Math.min(1, e)) * (tr.length - 1), a = Math.min(tr.length - 2, Math.floor(i)), o = i - a, s = "#";
 	for (let e of [
 		1,
 		3,
 		5
 	]) {
-		let t = parseInt(er[a].slice(e, e + 2), 16), n = parseInt(er[a + 1].slice(e, e + 2), 16);
+		let t = parseInt(tr[a].slice(e, e + 2), 16), n = parseInt(tr[a + 1].slice(e, e + 2), 16);
 		s += Math.round(t + (n - t) * o).toString(16).padStart(2, "0");
 	}
 	return s;
 }
 // src/state/clusters.ts
-var nr = 2e3, rr = "no cluster", ir = "no value";
-function ar(e, t) {
+var rr = 2e3, ir = "no cluster", ar = "no value";
+function or(e, t) {
 	let n = t.columns.find((e) => e.name === "cluster" || e.name === "component"), r = t.columns.find((e) => e.name === "probability");
 	if (!n || n.kind === "text") throw Error(`${e}: its labels have no column of clusters`);
-	return ur(e, n.values, r?.kind === "number" ? r.values : null);
-}
-function or(e, t) {
-	return e.columns.find((e) => e.name === t)?.values;
+	return dr(e, n.values, r?.kind === "number" ? r.values : null);
 }
 function sr(e, t) {
+	return e.columns.find((e) => e.name === t)?.values;
+}
+function cr(e, t) {
 	let [n, r, i, a] = [
 		"cluster",
 		"name",
 		"probability",
 		"merges_with"
-	].map((e) => or(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
+	].map((e) => sr(t, e)), o = new Map(Array.from({ length: t.rows }, (e, t) => [Number(n?.[t]), t]));
 	for (let t of e.groups) {
 		let e = o.get(t.number);
 		e !== void 0 && (t.about ??= String(r?.[e] ?? "") || void 0, i && (t.probability = Number(i[e])), t.partners = String(a?.[e] ?? "") || void 0);
 	}
 }
-function cr(e, t) {
-	let [n, r] = ["id", "distance"].map((t) => or(e, t));
+function lr(e, t) {
+	let [n, r] = ["id", "distance"].map((t) => sr(e, t));
 	if (!t) return Array.from(n, Number);
-	let [i, a] = ["id", "distance"].map((e) => or(t, e)), o = /* @__PURE__ */ new Map();
+	let [i, a] = ["id", "distance"].map((e) => sr(t, e)), o = /* @__PURE__ */ new Map();
 	for (let t = 0; t < e.rows; t++) o.set(r[t], [...o.get(r[t]) ?? [], t]);
 	let s = Array(e.rows).fill(-1);
 	for (let e = 0; e < t.rows; e++) for (let t of o.get(a[e]) ?? []) String(i[e]) === String(n[t]) && (s[t] = e);
 	return s;
 }
-function lr(e, t, n) {
-	let [r, i] = ["cluster", "columns"].map((e) => or(t, e));
+function ur(e, t, n) {
+	let [r, i] = ["cluster", "columns"].map((e) => sr(t, e));
 	e.outliers = n.map((e, t) => ({
 		row: e,
 		cluster: Number(r?.[t]),
 		about: String(i?.[t] ?? "")
 	})).filter(({ row: t }) => t >= 0 && t < e.groupOf.length);
 }
-function ur(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-	let s = t.length, c = new Int32Array(s), l = /* @__PURE__ */ new Map();
-	for (let e = 0; e < s; e++) {
-		let n = t[e] >= 0 ? t[e] : -1;
-		l.set(n, (l.get(n) ?? 0) + 1);
-	}
-	let u = [...l.keys()].filter((e) => e >= 0).sort((e, t) => e - t), d = new Map(u.map((e, t) => [e, t])), f = u.map((e) => ({
-		name: r?.[e] ?? String(e),
-		number: e,
-		rows: l.get(e),
-		about: i?.[e],
-		probability: a?.[e],
-		partners: o?.[e]
-	}));
-	l.has(-1) && (d.set(-1, f.length), f.push({
-		name: r ? ir : rr,
-		number: -1,
-		rows: l.get(-1)
-	}));
-	for (let e = 0; e < s; e++) c[e] = d.get(t[e] >= 0 ? t[e] : -1);
+function dr(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
+	let s = t.length, c = new Int32Array(s), l = -1;
+	for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
+	let u = new Int32Array(l + 2);
+	for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
+	let d = [];
+	u.forEach((e, t) => {
+		if (e === 0) return;
+		u[t] = d.length;
+		let n = t <= l ? t : -1;
+		d.push({
+			name: n < 0 ? r ? ar : ir : r?.[n] ?? String(n),
+			number: n,
+			rows: e,
+			...n < 0 ? {} : {
+				about: i?.[n],
+				probability: a?.[n],
+				partners: o?.[n]
+			}
+		});
+	});
+	for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
 	return {
 		title: e,
 		groupOf: c,
-		groups: f,
+		groups: d,
 		scale: null,
 		probability: n
 	};
 }
-var dr = .5;
-function fr(e) {
+var fr = .5;
+function pr(e) {
 	let { groups: t, groupOf: n, probability: r } = e;
 	if (!r) return e;
 	let i = (e) => Math.min(1, (1 - e) / .5), a = Float32Array.from(r, (e, r) => t[n[r]]?.number >= 0 ? i(e) : NaN), o = t.map(() => [0, 0]), s = 0;
@@ -2541,7 +2550,7 @@ function fr(e) {
 		groups: c,
 		scale: {
 			place: a,
-			low: dr,
+			low: fr,
 			high: 1,
 			isLog: !1,
 			gaps: s
@@ -2549,11 +2558,11 @@ function fr(e) {
 		isSure: !0
 	};
 }
-function* pr({ groups: e, groupOf: t, probability: n }, r) {
+function* mr({ groups: e, groupOf: t, probability: n }, r) {
 	for (let i = 0; i < t.length; i++) n[i] < r && e[t[i]]?.number >= 0 && (yield i);
 }
-function mr(e) {
-	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? nr : 12;
+function hr(e) {
+	let t = e.values.length, n = new Int32Array(t).fill(-1), r = /* @__PURE__ */ new Map(), i = (e) => e === "" || e !== e, a = e.kind === "text" ? rr : 12;
 	for (let n = 0; n < t && r.size <= a; n++) {
 		let t = e.values[n];
 		i(t) || r.set(t, (r.get(t) ?? 0) + 1);
@@ -2567,7 +2576,7 @@ function mr(e) {
 		for (let r = 0; r < t; r++) n[r] = a.get(e.values[r]) ?? o.length;
 		let s = t - i.reduce((e, [, t]) => e + t, 0);
 		return s > 0 && o.length > 0 && o.push({
-			name: ir,
+			name: ar,
 			number: -1,
 			rows: s
 		}), {
@@ -2578,7 +2587,7 @@ function mr(e) {
 			probability: null
 		};
 	}
-	if (e.kind === "text") throw Error(`${e.name} has more than ${nr} different values. Choose another column.`);
+	if (e.kind === "text") throw Error(`${e.name} has more than ${rr} different values. Choose another column.`);
 	let [o, s] = [Infinity, -Infinity];
 	for (let t of e.values) t < o && (o = t), t > s && (s = t);
 	let [c, l] = [0, 0];
@@ -2599,42 +2608,42 @@ function mr(e) {
 		probability: null
 	};
 }
-function hr(e, t) {
-	return e ? e.place === void 0 ? $n(e.number, t) : tr(e.place, t) : Xn[t];
+function gr(e, t) {
+	return e ? e.place === void 0 ? er(e.number, t) : nr(e.place, t) : Zn[t];
 }
-function gr(e, t, n) {
-	return e ? e.scale ? tr(e.scale.place[t], n) : hr(e.groups[e.groupOf[t]], n) : $n(0, n);
+function _r(e, t, n) {
+	return e ? e.scale ? nr(e.scale.place[t], n) : gr(e.groups[e.groupOf[t]], n) : er(0, n);
 }
 // src/points/cloud.ts
-function _r(e, t) {
+function vr(e, t) {
 	for (; t;) [e, t] = [t, e % t];
 	return e;
 }
-function vr(e) {
+function yr(e) {
 	let t = new Uint32Array(e);
 	if (e < 3) return t.map((e, t) => t);
 	let n = Math.floor(e * .6180339887);
-	for (; _r(n, e) !== 1;) n++;
+	for (; vr(n, e) !== 1;) n++;
 	let r = Math.floor(e / 3);
 	for (let i = 0; i < e; i++) t[i] = r, r += n, r >= e && (r -= e);
 	return t;
 }
-function yr(e) {
+function br(e) {
 	let t = /* @__PURE__ */ new WeakMap();
 	return (n) => {
 		let r = t.get(n);
 		return r || t.set(n, r = { result: e(n) }), r.result;
 	};
 }
-var br = yr((e) => {
+var xr = br((e) => {
 	let [t, n] = [Infinity, -Infinity];
 	for (let r = 0; r < e.length; r++) {
 		let i = e[r];
 		i < t && (t = i), i > n && (n = i);
 	}
 	return t <= n && Number.isFinite(t) && Number.isFinite(n) ? [t, n] : null;
-}), xr = .02, Sr = 2e4, Cr = yr((e) => {
-	let [t, n] = br(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Sr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
+}), Sr = .02, Cr = 2e4, wr = br((e) => {
+	let [t, n] = xr(e) ?? [0, 1], r = Math.max(1, Math.floor(e.length / Cr)), i = new Float64Array(Math.ceil(e.length / r)).map((t, n) => e[n * r]).filter(Number.isFinite).sort(), a = (e) => i[Math.min(i.length - 1, Math.floor(e * i.length))], [o, s] = [a(.25), a(.75)], c = 3 * (s - o);
 	if (!(c > 0)) return [t, n];
 	let [l, u] = [Infinity, -Infinity], d = 0;
 	for (let t = 0; t < e.length; t++) {
@@ -2642,27 +2651,27 @@ var br = yr((e) => {
 		n < o - c || n > s + c ? d++ : (n < l && (l = n), n > u && (u = n));
 	}
 	let f = .04 * (u - l), p = [Math.max(t, l - f), Math.min(n, u + f)];
-	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, xr * e.length) ? p : [t, n];
-}), [wr, Tr] = [.12, 100];
-function Er(e) {
-	let t = br(e);
-	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Tr)) return !1;
+	return n - t > 1.5 * (p[1] - p[0]) && d > 0 && d <= Math.max(5, Sr * e.length) ? p : [t, n];
+}), [Tr, Er] = [.12, 100];
+function Dr(e) {
+	let t = xr(e);
+	if (!t || !(t[0] > 0) || !(t[1] / t[0] > Er)) return !1;
 	let n = 0, r = 0;
 	for (let i = 0; i < e.length; i++) Number.isFinite(e[i]) && (n += e[i] / t[1], r++);
-	let [i, a] = Cr(e);
-	return n / r < wr && i === t[0] && a === t[1];
+	let [i, a] = wr(e);
+	return n / r < Tr && i === t[0] && a === t[1];
 }
-var Dr = /* @__PURE__ */ new WeakMap();
-function Or(e) {
-	let t = Dr.get(e);
-	return t || Dr.set(e, t = {
+var Or = /* @__PURE__ */ new WeakMap();
+function kr(e) {
+	let t = Or.get(e);
+	return t || Or.set(e, t = {
 		name: e.name,
 		kind: "number",
 		values: Float64Array.from(e.values, Math.log10)
 	}), t;
 }
-function kr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
-	let i = e.map((e) => e.values), a = i[0].length, o = vr(a), s = i.map((e) => r ? Cr(e) : br(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
+function Ar(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
+	let i = e.map((e) => e.values), a = i[0].length, o = yr(a), s = i.map((e) => r ? wr(e) : xr(e) ?? [0, 1]), c = s.map(([e, t]) => e / 2 + t / 2), l = s.map(([e, t], r) => (t / 2 - e / 2 || Math.abs(t) / 2 || .5) * (n?.[r] ?? 1)), u = Math.max(...l), d = (t || n ? l.map(() => u) : l).map((e, t) => e / (n?.[t] ?? 1)), f = new Float32Array(3 * a), p = new Uint8Array(a);
 	for (let e = 0; e < i.length; e++) {
 		let t = i[e], [n, r] = s[e], [l, u] = [c[e], d[e]];
 		for (let i = 0; i < a; i++) {
@@ -2688,9 +2697,9 @@ function kr(e, { isEqual: t = !1, stretch: n, isEdged: r = !1 }) {
 		half: g(d, 1)
 	};
 }
-var Ar = /* @__PURE__ */ new WeakMap();
-function jr(e) {
-	let t = Ar.get(e);
+var jr = /* @__PURE__ */ new WeakMap();
+function Mr(e) {
+	let t = jr.get(e);
 	if (t) return t;
 	let [n, r] = [[
 		0,
@@ -2715,17 +2724,17 @@ function jr(e) {
 		1,
 		2
 	].map((t) => t === e ? r[t] : n[t]));
-	return Ar.set(e, i), i;
+	return jr.set(e, i), i;
 }
-function Mr(e, t) {
-	let n = e.length, r = vr(n), i = new Float32Array(3 * n), a = 0;
+function Nr(e, t) {
+	let n = e.length, r = yr(n), i = new Float32Array(3 * n), a = 0;
 	for (let o = 0; o < n; o++) {
 		let n = r[o];
 		if (!Number.isFinite(e[n]) || !(Math.abs(t[n]) <= 90)) {
 			a++, i[3 * o] = NaN;
 			continue;
 		}
-		let [s, c, l] = Nr(e[n], t[n]);
+		let [s, c, l] = Pr(e[n], t[n]);
 		i[3 * o] = s, i[3 * o + 1] = c, i[3 * o + 2] = l;
 	}
 	return {
@@ -2747,7 +2756,7 @@ function Mr(e, t) {
 		]
 	};
 }
-function Nr(e, t) {
+function Pr(e, t) {
 	let [n, r] = [e * Math.PI / 180, t * Math.PI / 180];
 	return [
 		Math.cos(r) * Math.sin(n),
@@ -2756,7 +2765,7 @@ function Nr(e, t) {
 	];
 }
 // src/points/camera.ts
-var Pr = [
+var Fr = [
 	1,
 	0,
 	0,
@@ -2767,7 +2776,7 @@ var Pr = [
 	0,
 	1
 ];
-function Fr(e, t) {
+function Ir(e, t) {
 	let n = (n, r) => e[3 * n] * t[r] + e[3 * n + 1] * t[3 + r] + e[3 * n + 2] * t[6 + r];
 	return [
 		0,
@@ -2779,9 +2788,9 @@ function Fr(e, t) {
 		2
 	].map((t) => n(e, t)));
 }
-function Ir(e, t, n) {
+function Lr(e, t, n) {
 	let [r, i] = [Math.cos(t), Math.sin(t)], [a, o] = [Math.cos(n), Math.sin(n)];
-	return Fr(Fr([
+	return Ir(Ir([
 		1,
 		0,
 		0,
@@ -2803,11 +2812,11 @@ function Ir(e, t, n) {
 		r
 	]), e);
 }
-function Lr(e, t) {
+function Rr(e, t) {
 	let [n, r] = [-e * Math.PI / 180, t * Math.PI / 180];
-	return Ir(Pr, n, r);
+	return Lr(Fr, n, r);
 }
-function Rr(e, t, n, r, i) {
+function zr(e, t, n, r, i) {
 	let a = e.turn;
 	return [
 		t.width / 2 + e.shift[0] + e.scale[0] * (a[0] * n + a[1] * r + a[2] * i),
@@ -2815,7 +2824,7 @@ function Rr(e, t, n, r, i) {
 		a[6] * n + a[7] * r + a[8] * i
 	];
 }
-function zr(e, t, n, r, i) {
+function Br(e, t, n, r, i) {
 	let [a, o, s, c] = [
 		Infinity,
 		-Infinity,
@@ -2832,7 +2841,7 @@ function zr(e, t, n, r, i) {
 		let d = n[0] * r + n[1] * i + n[2] * u, f = n[3] * r + n[4] * i + n[5] * u;
 		e.shape === "sphere" && n[6] * r + n[7] * i + n[8] * u < 0 || (d < a && (a = d), d > o && (o = d), f < s && (s = f), f > c && (c = f));
 	}
-	if (e.shape === "space") for (let [t, r, i] of jr(e)) {
+	if (e.shape === "space") for (let [t, r, i] of Mr(e)) {
 		let e = n[0] * t + n[1] * r + n[2] * i, l = n[3] * t + n[4] * r + n[5] * i;
 		[a, o, s, c] = [
 			Math.min(a, e),
@@ -2854,7 +2863,7 @@ function zr(e, t, n, r, i) {
 		shift: [-g[0] * (a + o) / 2, g[1] * (s + c) / 2]
 	};
 }
-function Br(e, t, n, r, i) {
+function Vr(e, t, n, r, i) {
 	let a = Math.min(Math.max(n, 1 / (e.scale[0] / 5)), 1e8 / e.scale[0]), [o, s] = [r - t.width / 2, i - t.height / 2];
 	return {
 		turn: e.turn,
@@ -2863,12 +2872,12 @@ function Br(e, t, n, r, i) {
 	};
 }
 // src/points/coast.ts
-var Vr = [
+var Hr = [
 	"coast",
 	"borders",
 	"states"
-], Hr = 61;
-function Ur(e) {
+], Ur = 61;
+function Wr(e) {
 	let t = JSON.parse(e), n = (e) => {
 		let [n, r, i] = [
 			0,
@@ -2877,7 +2886,7 @@ function Ur(e) {
 		], a = () => {
 			let [t, r] = [0, 1];
 			for (;;) {
-				let i = e.charCodeAt(n++) - Hr;
+				let i = e.charCodeAt(n++) - Ur;
 				if (t += r * (i & 31), i < 32) return t;
 				r *= 32;
 			}
@@ -2909,10 +2918,10 @@ function Ur(e) {
 		cities: a
 	};
 }
-function Wr([e, t], [n, r]) {
+function Gr([e, t], [n, r]) {
 	return e >= -360 && t <= 540 && t - e <= 360 && n >= -90 && r <= 90;
 }
-var Gr = class {
+var Kr = class {
 	values = [];
 	starts = /* @__PURE__ */ new Set();
 	add(e, t, n, r) {
@@ -2925,31 +2934,31 @@ var Gr = class {
 			starts: this.starts
 		};
 	}
-}, Kr = 2;
-function qr(e) {
-	return Vr.map((t) => {
-		let n = new Gr();
+}, qr = 2;
+function Jr(e) {
+	return Hr.map((t) => {
+		let n = new Kr();
 		for (let r of e[t]) for (let e = 0; e < r.length; e += 2) {
-			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / Kr));
-			for (let r = 1; r <= s; r++) n.add(...Nr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
+			let [t, i] = [r[e], r[e + 1]], [a, o] = e ? [r[e - 2], r[e - 1]] : [t, i], s = Math.max(1, Math.ceil(Math.max(Math.abs(t - a), Math.abs(i - o)) / qr));
+			for (let r = 1; r <= s; r++) n.add(...Pr(a + (t - a) * r / s, o + (i - o) * r / s), e === 0);
 		}
 		return n.shore(t);
 	});
 }
-function Jr(e) {
+function Yr(e) {
 	return {
 		isOut: (t) => e.some(([e, n]) => t > e && t < n),
 		place: (t) => t - e.reduce((e, [n, r, i]) => e + (t >= (n + r) / 2 ? r - n - i : 0), 0)
 	};
 }
-function Yr({ cities: e }) {
+function Xr({ cities: e }) {
 	return e.map(({ name: e, longitude: t, latitude: n }) => ({
 		name: e,
-		position: Nr(t, n)
+		position: Pr(t, n)
 	}));
 }
-function Xr({ cities: e }, { middle: t, half: n }, r, i) {
-	let { isOut: a, place: o } = Jr(i);
+function Zr({ cities: e }, { middle: t, half: n }, r, i) {
+	let { isOut: a, place: o } = Yr(i);
 	return e.flatMap(({ name: e, longitude: i, latitude: s }) => {
 		let c = i - 360 * Math.floor((i - r) / 360);
 		return a(c) ? [] : [{
@@ -2962,10 +2971,10 @@ function Xr({ cities: e }, { middle: t, half: n }, r, i) {
 		}];
 	});
 }
-function Zr(e, { middle: t, half: n }, r, i) {
-	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Jr(i);
-	return Vr.map((i) => {
-		let c = new Gr();
+function Qr(e, { middle: t, half: n }, r, i) {
+	let a = i.flatMap(([e, t]) => [e, t]), { isOut: o, place: s } = Yr(i);
+	return Hr.map((i) => {
+		let c = new Kr();
 		for (let l of e[i]) {
 			let e = !0;
 			for (let i = 2; i < l.length; i += 2) {
@@ -3002,11 +3011,11 @@ function Zr(e, { middle: t, half: n }, r, i) {
 		return c.shore(i);
 	});
 }
-var [Qr, $r] = [7, 400];
-function ei(e, t) {
-	return t <= $r && (e !== "states" || t >= Qr);
+var [$r, ei] = [7, 400];
+function ti(e, t) {
+	return t <= ei && (e !== "states" || t >= $r);
 }
-function ti({ positions: e, starts: t }, n, r, i, a) {
+function ni({ positions: e, starts: t }, n, r, i, a) {
 	let o = [], [s, c, l, u] = [
 		0,
 		0,
@@ -3014,7 +3023,7 @@ function ti({ positions: e, starts: t }, n, r, i, a) {
 		!1
 	];
 	for (let d = 0; d < e.length / 3; d++) {
-		let [f, p, m] = Rr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
+		let [f, p, m] = zr(n, r, e[3 * d], e[3 * d + 1], e[3 * d + 2]), h = a && m < 0, g = Math.max(f, s) < 0 || Math.max(p, c) < 0 || Math.min(f, s) > r.width || Math.min(p, c) > r.height;
 		t.has(d) || h || l || g ? u = !1 : (u || o.push("M", (s / i).toFixed(1), " ", (c / i).toFixed(1)), o.push("L", (f / i).toFixed(1), " ", (p / i).toFixed(1)), u = !0), [s, c, l] = [
 			f,
 			p,
@@ -3023,23 +3032,23 @@ function ti({ positions: e, starts: t }, n, r, i, a) {
 	}
 	return o.join("");
 }
-function ni(e, t, n, r) {
+function ri(e, t, n, r) {
 	return e[0] < t[2] + n && e[2] > t[0] - n && e[1] < t[3] + r && e[3] > t[1] - r;
 }
-var [ri, ii] = [6.2, 7], [ai, oi] = [26, 12], si = .25, ci = 40;
-function li(e, t, n, r, i, a, o) {
+var [ii, ai] = [6.2, 7], [oi, si] = [26, 12], ci = .25, li = 40;
+function ui(e, t, n, r, i, a, o) {
 	let s = [], c = [];
 	for (let { name: l, position: u } of e) {
-		let [e, d, f] = Rr(t, n, ...u), [p, m] = [e / r, d / r];
-		if (!(i && f < si)) {
+		let [e, d, f] = zr(t, n, ...u), [p, m] = [e / r, d / r];
+		if (!(i && f < ci)) {
 			for (let e of [!1, !0]) {
-				let [t, n] = e ? [p - 5 - ri * l.length, p + 3] : [p - 3, p + 5 + ri * l.length], r = [
+				let [t, n] = e ? [p - 5 - ii * l.length, p + 3] : [p - 3, p + 5 + ii * l.length], r = [
 					t,
-					m - ii,
+					m - ai,
 					n,
-					m + ii
+					m + ai
 				];
-				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ni(r, e, 2, 2)) || c.some((e) => ni(r, e, ai, oi)))) {
+				if (!(!(r[0] >= a[0] && r[1] >= a[1] && r[2] <= a[2] && r[3] <= a[3]) || o.some((e) => ri(r, e, 2, 2)) || c.some((e) => ri(r, e, oi, si)))) {
 					c.push(r), s.push({
 						name: l,
 						x: p,
@@ -3049,17 +3058,17 @@ function li(e, t, n, r, i, a, o) {
 					break;
 				}
 			}
-			if (s.length >= ci) break;
+			if (s.length >= li) break;
 		}
 	}
 	return s;
 }
 // src/points/paint.ts
-function ui(e, t) {
+function di(e, t) {
 	let n = parseInt(e.slice(1), 16);
 	return (t << 24 | (n & 255) << 16 | n & 65280 | n >> 16) >>> 0;
 }
-function di(e) {
+function fi(e) {
 	let t = parseInt(e.slice(1), 16);
 	return [
 		t >> 16,
@@ -3067,28 +3076,28 @@ function di(e) {
 		t & 255
 	];
 }
-function fi(e) {
+function pi(e) {
 	let t = (e - 1) / 2, n = t * (t + .6);
 	return Array.from({ length: e }, (e, r) => Math.floor(Math.sqrt(Math.max(0, n - (r - t) ** 2))));
 }
 // src/state/coast.ts
-var pi = n(null), mi = !1;
-async function hi(e) {
-	if (!mi) {
-		mi = !0;
+var mi = n(null), hi = !1;
+async function gi(e) {
+	if (!hi) {
+		hi = !0;
 		try {
-			pi.value = Ur(await e());
+			mi.value = Wr(await e());
 		} catch {
-			mi = !1;
+			hi = !1;
 		}
 	}
 }
 // src/state/theme.ts
-var gi = matchMedia("(prefers-color-scheme: dark)"), _i = n(gi.matches ? "dark" : "light");
-gi.addEventListener("change", () => _i.value = gi.matches ? "dark" : "light");
+var _i = matchMedia("(prefers-color-scheme: dark)"), vi = n(_i.matches ? "dark" : "light");
+_i.addEventListener("change", () => vi.value = _i.matches ? "dark" : "light");
 // src/state/boxes.ts
-var vi = 1.5;
-function yi(e, t, n) {
+var yi = 1.5;
+function bi(e, t, n) {
 	let r = new Uint32Array(n + 1), i = (n) => t[n] >= 0 && Number.isFinite(e[n]);
 	for (let e = 0; e < t.length; e++) i(e) && r[t[e] + 1]++;
 	for (let e = 0; e < n; e++) r[e + 1] += r[e];
@@ -3096,18 +3105,18 @@ function yi(e, t, n) {
 	for (let n = 0; n < t.length; n++) i(n) && (a[o[t[n]]++] = e[n]);
 	return Array.from({ length: n }, (e, t) => {
 		let n = a.subarray(r[t], r[t + 1]).sort();
-		return n.length ? Si(n) : null;
+		return n.length ? Ci(n) : null;
 	});
 }
-function bi(e, t, n) {
+function xi(e, t, n) {
 	let [r, i] = [e[0], -1];
 	for (let a of e) {
-		let e = xi(a.values, t, n);
+		let e = Si(a.values, t, n);
 		e > i && ([r, i] = [a, e]);
 	}
 	return r;
 }
-function xi(e, t, n) {
+function Si(e, t, n) {
 	let [r, i] = [new Float64Array(n), new Float64Array(n)], [a, o, s] = [
 		0,
 		0,
@@ -3124,7 +3133,7 @@ function xi(e, t, n) {
 	for (let e = 0; e < n; e++) r[e] && (c += r[e] * (i[e] / r[e] - o) ** 2);
 	return c / s;
 }
-function Si(e) {
+function Ci(e) {
 	let t = (t) => {
 		let n = t * (e.length - 1), [r, i] = [e[Math.floor(n)], e[Math.ceil(n)]], a = n - Math.floor(n);
 		return r * (1 - a) + i * a;
@@ -3132,7 +3141,7 @@ function Si(e) {
 		t(.25),
 		t(.5),
 		t(.75)
-	], r = vi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
+	], r = yi * (n[2] - n[0]), i = e.findIndex((e) => e >= n[0] - r), a = e.findLastIndex((e) => e <= n[2] + r), o = [Math.min(e[i], n[0]), Math.max(e[a], n[2])];
 	return {
 		rows: e.length,
 		quartiles: n,
@@ -3141,18 +3150,18 @@ function Si(e) {
 	};
 }
 // src/views/boxes.tsx
-var Ci = 12e6, wi = 1e5, Ti = 40, Ei = 24, [Di, Oi, ki] = [
+var wi = 12e6, Ti = 1e5, Ei = 40, Di = 24, [Oi, ki, Ai] = [
 	4,
 	26,
 	14
-], Ai = 7, ji = "\0probability";
-function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
+], ji = 7, Mi = "\0probability";
+function Ni({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l, settle: u, nameOf: d, choose: f }) {
 	let p = C(null), m = C(null), _ = o(480), v = o(-1);
 	e(() => {
 		let e = new ResizeObserver(([e]) => _.value = Math.max(240, Math.round(e.contentRect.width)));
 		return e.observe(p.current), () => e.disconnect();
 	}, []);
-	let { groupOf: b, groups: x, probability: S } = i, w = o(b.length <= wi);
+	let { groupOf: b, groups: x, probability: S } = i, w = o(b.length <= Ti);
 	e(() => {
 		let e = setTimeout(() => w.value = !0, 100);
 		return () => clearTimeout(e);
@@ -3167,15 +3176,15 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 		values: S
 	}, [S]);
 	E && T.push([
-		ji,
+		Mi,
 		"probability (how sure)",
 		E
 	]);
-	let k = r(() => w.value && b.length * n.length <= Ci ? bi(n, b, x.length)?.name : void 0, [
+	let k = r(() => w.value && b.length * n.length <= wi ? xi(n, b, x.length)?.name : void 0, [
 		n,
 		b,
 		w.value
-	]), A = l ?? k ?? "", j = T.find(([e]) => e === A), M = j?.[2], N = r(() => M !== void 0 && Er(M.values), [M]), P = r(() => M && w.value ? yi((N ? Or(M) : M).values, b, x.length) : [], [
+	]), A = l ?? k ?? "", j = T.find(([e]) => e === A), M = j?.[2], N = r(() => M !== void 0 && Dr(M.values), [M]), P = r(() => M && w.value ? bi((N ? kr(M) : M).values, b, x.length) : [], [
 		M,
 		N,
 		b,
@@ -3183,11 +3192,11 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	]).flatMap((e, t) => e && !s.has(t) ? [{
 		group: t,
 		box: e
-	}] : []), F = P.slice(0, Ti), re = (e) => N ? 10 ** e : e, I = (e, t = 4) => y(re(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ae = F.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, Ai * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / Ai), se = Di + Ei * F.length + Oi, [z, B] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
+	}] : []), F = P.slice(0, Ei), re = (e) => N ? 10 ** e : e, I = (e, t = 4) => y(re(e), t), ie = ({ rows: e, quartiles: t, whiskers: n, beyond: r }) => `median ${I(t[1])}, half of the rows from ${I(t[0])} to ${I(t[2])}, whiskers from ${I(n[0])} to ${I(n[1])}, ${g(r)} of ${g(e)} rows beyond`, L = _.value, ae = F.map(({ group: e }) => d(e)), R = Math.min(.36 * L, 260, ji * Math.max(0, ...ae.map((e) => e.length)) + 20), oe = Math.floor((R - 20) / ji), se = Oi + Di * F.length + ki, [z, B] = F.reduce(([e, t], { box: { whiskers: n } }) => [Math.min(e, n[0]), Math.max(t, n[1])], [Infinity, -Infinity]);
 	z === B && ([z, B] = [z - .5, B + .5]);
 	let V = (e) => {
 		let t = Math.max(Math.abs(z), Math.abs(B)) || 1;
-		return R + (L - R - ki) * (e / t - z / t) / (B / t - z / t || 1);
+		return R + (L - R - Ai) * (e / t - z / t) / (B / t - z / t || 1);
 	}, H = Math.max(2, Math.floor((L - R) / 64)), U = F.length ? N ? ee(re(z), re(B), H).map(Math.log10) : O(z, B, H) : [], W = (e) => e.altKey ? "subtract" : e.shiftKey ? "add" : "replace", G = (e, t) => {
 		let n = {
 			ArrowDown: t + 1,
@@ -3245,7 +3254,7 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					style: { display: "block" },
 					children: [
 						U.map((e) => /* @__PURE__ */ a("path", {
-							d: `M${V(e)} ${Di}V${se - Oi + 4}`,
+							d: `M${V(e)} ${Oi}V${se - ki + 4}`,
 							stroke: "var(--line)"
 						}, e)),
 						U.map((e) => /* @__PURE__ */ a("text", {
@@ -3255,7 +3264,7 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 							children: I(e, 5)
 						}, e)),
 						F.map(({ group: e, box: { quartiles: t, whiskers: n } }, r) => {
-							let i = hr(x[e], c), [o, s, l] = t.map(V), u = ae[r], d = Di + Ei * (r + .5);
+							let i = gr(x[e], c), [o, s, l] = t.map(V), u = ae[r], d = Oi + Di * (r + .5);
 							return /* @__PURE__ */ a("g", {
 								style: { cursor: "pointer" },
 								onClick: (t) => f(e, W(t)),
@@ -3263,8 +3272,8 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 								children: [
 									/* @__PURE__ */ a("rect", {
 										width: L,
-										y: Di + Ei * r,
-										height: Ei,
+										y: Oi + Di * r,
+										height: Di,
 										fill: "var(--wash)",
 										"fill-opacity": +(r === v.value)
 									}),
@@ -3315,11 +3324,11 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 					]
 				})
 			}),
-			P.length > Ti && /* @__PURE__ */ a("p", {
+			P.length > Ei && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The first ",
-					Ti,
+					Ei,
 					" of ",
 					g(P.length),
 					" are drawn; the table has all."
@@ -3353,10 +3362,10 @@ function Mi({ suffix: t, columns: n, grouping: i, hidden: s, theme: c, column: l
 	});
 }
 // src/points/raster.ts
-var { fround: Ni } = Math;
-function Pi(e, { width: t, height: n }, r, i, a, o, s, c) {
+var { fround: Pi } = Math;
+function Fi(e, { width: t, height: n }, r, i, a, o, s, c) {
 	e.fill(s);
-	let l = a.turn.map(Ni), u = Ni(a.scale[0]), d = Ni(a.scale[1]), f = Ni(t / 2 + a.shift[0]), p = Ni(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = fi(o), v = (o - 1) / 2;
+	let l = a.turn.map(Pi), u = Pi(a.scale[0]), d = Pi(a.scale[1]), f = Pi(t / 2 + a.shift[0]), p = Pi(n / 2 + a.shift[1]), m = r.shape === "sphere", { positions: h } = r, g = Math.min(r.count, c), _ = pi(o), v = (o - 1) / 2;
 	for (let r of [254, 255]) for (let a = 0; a < g; a++) {
 		let s = i[a];
 		if (s >>> 24 !== r) continue;
@@ -3374,7 +3383,7 @@ function Pi(e, { width: t, height: n }, r, i, a, o, s, c) {
 		}
 	}
 }
-function Fi(e) {
+function Ii(e) {
 	let t = e.getContext("2d"), n = t.createImageData(1, 1), r = null, i = /* @__PURE__ */ new Uint32Array();
 	return {
 		kind: "cpu",
@@ -3384,13 +3393,13 @@ function Fi(e) {
 			e.width = r, e.height = i, n = t.createImageData(r, i);
 		},
 		draw(a, o, s, c) {
-			r && (Pi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? ui(s, 255) : 0, c), t.putImageData(n, 0, 0));
+			r && (Fi(new Uint32Array(n.data.buffer), e, r, i, a, o, s ? di(s, 255) : 0, c), t.putImageData(n, 0, 0));
 		},
 		end() {}
 	};
 }
 // src/points/select.ts
-function Ii(e, t, n, r, i) {
+function Li(e, t, n, r, i) {
 	let a = n.turn, [o, s] = n.scale, c = r.width / 2 + n.shift[0], l = r.height / 2 + n.shift[1], u = e.shape === "sphere", { positions: d, count: f } = e;
 	for (let e = 0; e < f; e++) {
 		if (!(t[e] >>> 24)) continue;
@@ -3398,21 +3407,21 @@ function Ii(e, t, n, r, i) {
 		u && a[6] * n + a[7] * r + a[8] * f < 0 || i(e, c + o * (a[0] * n + a[1] * r + a[2] * f), l - s * (a[3] * n + a[4] * r + a[5] * f));
 	}
 }
-function Li(e, t, n, r, i, a, o) {
+function Ri(e, t, n, r, i, a, o) {
 	let [s, c] = [-1, o * o];
-	return Ii(e, t, n, r, (e, t, n) => {
+	return Li(e, t, n, r, (e, t, n) => {
 		let r = (t - i) ** 2 + (n - a) ** 2;
 		r <= c && ([s, c] = [e, r]);
 	}), s;
 }
-function Ri(e, t, n, r, i) {
-	let { width: a, height: o } = r, s = zi(i, a, o), c = new Uint32Array(e.count), l = 0;
-	return Ii(e, t, n, r, (e, t, n) => {
+function zi(e, t, n, r, i) {
+	let { width: a, height: o } = r, s = Bi(i, a, o), c = new Uint32Array(e.count), l = 0;
+	return Li(e, t, n, r, (e, t, n) => {
 		let [r, i] = [Math.floor(t), Math.floor(n)];
 		r >= 0 && r < a && i >= 0 && i < o && s[i * a + r] && (c[l++] = e);
 	}), c.slice(0, l);
 }
-function zi(e, t, n) {
+function Bi(e, t, n) {
 	let r = new Uint8Array(t * n);
 	for (let i = 0; i < n; i++) {
 		let n = i + .5, a = [];
@@ -3429,8 +3438,8 @@ function zi(e, t, n) {
 	return r;
 }
 // src/points/webgl.ts
-var Bi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Vi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Hi = /swiftshader|llvmpipe|softpipe|software|basic render/i;
-function Ui(e, t, n) {
+var Vi = "#version 300 es\nlayout(location = 0) in vec3 dataPosition;\nlayout(location = 1) in vec4 paint;\nuniform mat3 turn;\nuniform vec2 size;\nuniform vec2 origin;\nuniform vec2 scale;\nuniform float pointWidth;\nuniform float layer;\nuniform bool isSphere;\nflat out vec3 colour;\nvoid main() {\n  vec3 turned = turn * dataPosition;\n  vec2 pixel = floor(origin + vec2(scale.x, -scale.y) * turned.xy) + 0.5;\n  vec2 clip = pixel / size * 2.0 - 1.0;\n  bool isDrawn = abs(paint.a * 255.0 - layer) < 0.5 && (!isSphere || turned.z >= 0.0) && !isnan(dataPosition.x);\n  gl_Position = isDrawn ? vec4(clip.x, -clip.y, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);\n  gl_PointSize = pointWidth;\n  colour = paint.rgb;\n}", Hi = "#version 300 es\nprecision highp float;\nuniform float pointWidth;\nuniform float reach[32];\nflat in vec3 colour;\nout vec4 drawn;\nvoid main() {\n  vec2 at = floor(gl_PointCoord * pointWidth) - (pointWidth - 1.0) / 2.0;\n  if (abs(at.x) > reach[int(at.y + (pointWidth - 1.0) / 2.0)]) discard;\n  drawn = vec4(colour, 1.0);\n}", Ui = /swiftshader|llvmpipe|softpipe|software|basic render/i;
+function Wi(e, t, n) {
 	let r = e.getContext("webgl2", {
 		antialias: !1,
 		depth: !1,
@@ -3439,10 +3448,10 @@ function Ui(e, t, n) {
 	});
 	if (!r) return null;
 	let i = r.getExtension("WEBGL_debug_renderer_info"), a = i ? String(r.getParameter(i.UNMASKED_RENDERER_WEBGL)) : "";
-	if (Hi.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
+	if (Ui.test(a) && !t) return r.getExtension("WEBGL_lose_context")?.loseContext(), null;
 	e.addEventListener("webglcontextlost", n);
 	let o = r.createProgram();
-	for (let [e, t] of [[r.VERTEX_SHADER, Bi], [r.FRAGMENT_SHADER, Vi]]) {
+	for (let [e, t] of [[r.VERTEX_SHADER, Vi], [r.FRAGMENT_SHADER, Hi]]) {
 		let n = r.createShader(e);
 		r.shaderSource(n, t), r.compileShader(n), r.attachShader(o, n);
 	}
@@ -3472,12 +3481,12 @@ function Ui(e, t, n) {
 			e.width = t, e.height = n, r.viewport(0, 0, t, n);
 		},
 		draw(t, n, i, a) {
-			let [o, s, l] = di(i ?? "#000000");
+			let [o, s, l] = fi(i ?? "#000000");
 			if (r.clearColor(o / 255, s / 255, l / 255, +!!i), r.clear(r.COLOR_BUFFER_BIT), !d) return;
 			let u = t.turn;
 			r.uniformMatrix3fv(c.turn, !0, u), r.uniform2f(c.size, e.width, e.height), r.uniform2f(c.origin, e.width / 2 + t.shift[0], e.height / 2 + t.shift[1]), r.uniform2f(c.scale, t.scale[0], t.scale[1]), r.uniform1f(c.width, n), r.uniform1i(c.isSphere, +(d.shape === "sphere"));
 			let p = /* @__PURE__ */ new Float32Array(32);
-			p.set(fi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
+			p.set(pi(n).slice(0, 32)), r.uniform1fv(c.reach, p);
 			for (let e of [254, 255]) r.uniform1f(c.layer, e), r.drawArrays(r.POINTS, 0, Math.min(d.count, a, f));
 		},
 		end() {
@@ -3486,8 +3495,8 @@ function Ui(e, t, n) {
 	};
 }
 // src/views/cloud.tsx
-var Wi = 25e4, Gi = 4e5, Ki = 12, qi = [58, 40], Ji = [44, 40], Yi = 460;
-function Xi(t) {
+var Gi = 25e4, Ki = 4e5, qi = 12, Ji = [58, 40], Yi = [44, 40], Xi = 460;
+function Zi(t) {
 	let { cloud: n, paint: r, theme: i, tool: s, isEqual: c, pointWidth: l, names: u } = t, d = C(null), f = C(null), p = o(null), m = o({
 		width: 0,
 		height: 0
@@ -3502,24 +3511,24 @@ function Xi(t) {
 		let e = b.current;
 		cancelAnimationFrame(e.frame), e.frame = requestAnimationFrame(() => {
 			if (!f.current || !p.peek()) return;
-			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Wi : Infinity;
-			f.current.draw(p.peek(), Zi(n * y.current), r ? null : Qn[t], i);
+			let { theme: t, pointWidth: n, shores: r } = x.current, i = f.current.kind === "cpu" && e.isMoving ? Gi : Infinity;
+			f.current.draw(p.peek(), Qi(n * y.current), r ? null : $n[t], i);
 		});
 	}, w = (e) => {
 		p.value = e;
 		let t = b.current;
-		t.isFitted = !1, t.isMoving = x.current.cloud.count > Wi, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
+		t.isFitted = !1, t.isMoving = x.current.cloud.count > Gi, S(), t.isMoving && (clearTimeout(t.settle), t.settle = setTimeout(() => {
 			t.isMoving = !1, S();
 		}, 120));
 	}, T = () => {
-		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Yi ? Ji : qi;
-		w(zr(e, m.peek(), Qi(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
+		let { cloud: e, isEqual: t } = x.current, n = m.peek().width / y.current < Xi ? Yi : Ji;
+		w(Br(e, m.peek(), $i(e), n.map((e) => e * y.current), t || e.shape !== "plane")), b.current.isFitted = !0;
 	};
 	e(() => {
 		let { forced: e } = t, n = document.createElement("canvas");
 		n.setAttribute("aria-hidden", "true");
 		let r = null;
-		return e !== "cpu" && !h.value && (r = Ui(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Fi(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
+		return e !== "cpu" && !h.value && (r = Wi(n, e === "webgl", () => h.value = !0), r || (n = document.createElement("canvas"), n.setAttribute("aria-hidden", "true"))), r ??= Ii(n), g.value = r.kind, f.current = r, r.setCloud(x.current.cloud), r.setPaint(x.current.paint), m.peek().width && r.resize(m.peek()), d.current.prepend(n), S(), () => {
 			r.end(), n.remove(), f.current = null;
 		};
 	}, [h.value, t.forced]), e(() => {
@@ -3552,8 +3561,8 @@ function Xi(t) {
 		t.shores
 	]), t.handle.current = {
 		fit: T,
-		zoom: (e) => p.peek() && w(Br(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
-		svg: () => ba(d.current, x.current, p.peek(), m.peek())
+		zoom: (e) => p.peek() && w(Vr(p.peek(), m.peek(), e, m.peek().width / 2, m.peek().height / 2)),
+		svg: () => xa(d.current, x.current, p.peek(), m.peek())
 	};
 	let E = C(/* @__PURE__ */ new Map()), D = C({
 		x: 0,
@@ -3575,13 +3584,13 @@ function Xi(t) {
 		let t = ee(e), r = E.current.get(e.pointerId);
 		if (!p.peek()) return;
 		if (!r) {
-			e.pointerType === "mouse" && n.count <= Gi && A(t);
+			e.pointerType === "mouse" && n.count <= Ki && A(t);
 			return;
 		}
 		let i = 4 * y.current;
 		if (Math.hypot(t[0] - D.current.x, t[1] - D.current.y) > i && (D.current.hasMoved = !0), E.current.size === 2) {
 			let [n] = [...E.current].filter(([t]) => t !== e.pointerId).map(([, e]) => e), i = Math.hypot(t[0] - n[0], t[1] - n[1]) / Math.max(1, Math.hypot(r[0] - n[0], r[1] - n[1]));
-			w(Br(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
+			w(Vr(p.peek(), m.peek(), i, (t[0] + n[0]) / 2, (t[1] + n[1]) / 2));
 		} else if (_.value) {
 			let { x: e, y: n } = D.current;
 			_.value = s === "box" ? [
@@ -3598,7 +3607,7 @@ function Xi(t) {
 				shift: [c[0] + i, c[1] + a]
 			});
 			else {
-				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Ir(o, i * e, a * e);
+				let e = n.shape === "sphere" ? 1 / s[0] : 1 / (.35 * Math.min(m.peek().width, m.peek().height)), t = Lr(o, i * e, a * e);
 				w({
 					turn: t,
 					scale: s,
@@ -3612,11 +3621,11 @@ function Xi(t) {
 		let i = ee(e), a = _.value;
 		if (_.value = null, !p.peek() || e.type === "pointercancel") return;
 		let o = e.altKey ? "subtract" : e.shiftKey ? "add" : "replace";
-		a && D.current.hasMoved && a.length > 2 ? t.onSelect(Ri(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Li(n, r, p.peek(), m.peek(), i[0], i[1], Ki * y.current));
+		a && D.current.hasMoved && a.length > 2 ? t.onSelect(zi(n, r, p.peek(), m.peek(), a), o, s) : !D.current.hasMoved && E.current.size === 0 && t.onPick(Ri(n, r, p.peek(), m.peek(), i[0], i[1], qi * y.current));
 	}, k = C(0), A = (e) => {
 		cancelAnimationFrame(k.current), k.current = requestAnimationFrame(() => {
 			if (!p.peek()) return;
-			let t = Li(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], Ki * y.current);
+			let t = Ri(x.current.cloud, x.current.paint, p.peek(), m.peek(), e[0], e[1], qi * y.current);
 			v.value = t < 0 ? null : {
 				point: t,
 				x: e[0] / y.current,
@@ -3627,7 +3636,7 @@ function Xi(t) {
 		if (!p.peek()) return;
 		e.preventDefault();
 		let [t, n] = ee(e);
-		w(Br(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
+		w(Vr(p.peek(), m.peek(), Math.exp(-e.deltaY * (e.deltaMode ? .05 : .0015)), t, n));
 	}, M = (e) => {
 		if (e.ctrlKey || e.metaKey || !p.peek()) return;
 		let i = 40 * y.current, a = {
@@ -3642,14 +3651,14 @@ function Xi(t) {
 			shift: [c[0] + a[0], c[1] + a[1]]
 		});
 		else if (a) w({
-			turn: Ir(o, a[0] / i * .1, a[1] / i * .1),
+			turn: Lr(o, a[0] / i * .1, a[1] / i * .1),
 			scale: s,
 			shift: c
 		});
 		else if (e.key === "+" || e.key === "=") t.handle.current.zoom(1.4);
 		else if (e.key === "-") t.handle.current.zoom(1 / 1.4);
 		else if (e.key === "0") T();
-		else if (e.key === "Enter") t.onPick(Li(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
+		else if (e.key === "Enter") t.onPick(Ri(n, r, p.peek(), m.peek(), m.peek().width / 2, m.peek().height / 2, 1e9));
 		else return;
 		e.preventDefault();
 	}, N = v.value && !_.value ? t.hint(v.value.point) : null, P = y.current, F = p.value;
@@ -3669,14 +3678,14 @@ function Xi(t) {
 		onWheel: j,
 		onKeyDown: M,
 		children: [
-			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(ra, {
+			F && m.value.width > 0 && t.shores && /* @__PURE__ */ a(ia, {
 				cloud: n,
 				shores: t.shores,
 				camera: F,
 				size: m.value,
 				ratio: P
 			}),
-			F && m.value.width > 0 && /* @__PURE__ */ a(ia, {
+			F && m.value.width > 0 && /* @__PURE__ */ a(aa, {
 				cloud: n,
 				camera: F,
 				size: m.value,
@@ -3703,30 +3712,30 @@ function Xi(t) {
 		]
 	});
 }
-function Zi(e) {
+function Qi(e) {
 	return Math.min(31, Math.max(1, 2 * Math.round((e - 1) / 2) + 1));
 }
-function Qi(e) {
-	if (e.shape === "plane") return Pr;
-	if (e.shape === "space") return Ir(Pr, .6, .4);
+function $i(e) {
+	if (e.shape === "plane") return Fr;
+	if (e.shape === "space") return Lr(Fr, .6, .4);
 	let [t, n, r] = [
 		0,
 		0,
 		0
 	], i = Math.max(1, Math.floor(e.count / 2e4));
 	for (let a = 0; a < e.count; a += i) e.positions[3 * a] === e.positions[3 * a] && (t += e.positions[3 * a], n += e.positions[3 * a + 1], r += e.positions[3 * a + 2]);
-	return Lr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
+	return Rr(Math.atan2(t, r) * 180 / Math.PI, Math.atan2(n, Math.hypot(t, r)) * 180 / Math.PI);
 }
-function $i(e, t, n) {
+function ea(e, t, n) {
 	return (e.shape === "sphere" ? t.scale[1] * Math.PI / 180 : t.scale[1] / e.half[1]) / n;
 }
-var [ea, ta, na] = [
+var [ta, na, ra] = [
 	[58, 34],
 	6,
 	[60, 258]
 ];
-function ra({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
-	let o = e.shape === "sphere", s = $i(e, n, i), c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
+function ia({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
+	let o = e.shape === "sphere", s = ea(e, n, i), c = n.scale[0] / i, [l, u] = [r.width / i, r.height / i];
 	return /* @__PURE__ */ a("svg", {
 		class: "lands",
 		width: l,
@@ -3738,22 +3747,22 @@ function ra({ cloud: e, shores: t, camera: n, size: r, ratio: i }) {
 				cx: l / 2 + n.shift[0] / i,
 				cy: u / 2 + n.shift[1] / i,
 				r: c
-			}), t.map((e) => ei(e.kind, s) && /* @__PURE__ */ a("path", {
+			}), t.map((e) => ti(e.kind, s) && /* @__PURE__ */ a("path", {
 				class: e.kind,
-				d: ti(e, n, r, i, o)
+				d: ni(e, n, r, i, o)
 			}, e.kind))]
 		})
 	});
 }
-function ia({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m, towns: h }) {
+function aa({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: c, picked: l, drawing: u, theme: d, degrees: f, outlines: p, ground: m, towns: h }) {
 	let [g, _] = [n.width / i, n.height / i], v = e.shape === "sphere", y = (e, r, a) => {
-		let [o, s, c] = Rr(t, n, e, r, a);
+		let [o, s, c] = zr(t, n, e, r, a);
 		return [
 			o / i,
 			s / i,
 			c
 		];
-	}, b = l < 0 ? null : y(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), x = r(() => oa(c.map((e) => ({
+	}, b = l < 0 ? null : y(e.positions[3 * l], e.positions[3 * l + 1], e.positions[3 * l + 2]), x = r(() => sa(c.map((e) => ({
 		mark: e,
 		at: y(e.x, e.y, e.z)
 	})), g, _, v), [
@@ -3761,50 +3770,50 @@ function ia({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		t,
 		n
 	]), S = v ? [
-		ta,
-		ta,
-		g - ta,
-		_ - ta
+		na,
+		na,
+		g - na,
+		_ - na
 	] : [
-		ea[0],
+		ta[0],
 		24,
-		g - ta,
-		_ - ea[1]
+		g - na,
+		_ - ta[1]
 	], C = x.map(({ mark: e, at: [t, n] }) => [
-		t - aa(e),
+		t - oa(e),
 		n - 10,
-		t + aa(e),
+		t + oa(e),
 		n + 10
-	]), w = v && va(t, n, y);
-	return w && C.push(...w.labels.map(({ box: e }) => e)), g >= Yi && C.push([
-		g - na[0],
+	]), w = v && ya(t, n, y);
+	return w && C.push(...w.labels.map(({ box: e }) => e)), g >= Xi && C.push([
+		g - ra[0],
 		0,
 		g,
-		na[1]
+		ra[1]
 	]), /* @__PURE__ */ a("svg", {
 		class: "over",
 		width: g,
 		height: _,
 		"aria-hidden": "true",
 		children: [
-			e.shape === "plane" && m && /* @__PURE__ */ a(ga, {
+			e.shape === "plane" && m && /* @__PURE__ */ a(_a, {
 				ground: m,
-				plane: sa(e, t, n, i)
+				plane: ca(e, t, n, i)
 			}),
-			e.shape === "plane" && p && /* @__PURE__ */ a(ha, {
+			e.shape === "plane" && p && /* @__PURE__ */ a(ga, {
 				outlines: p,
-				plane: sa(e, t, n, i),
+				plane: ca(e, t, n, i),
 				theme: d
 			}),
-			e.shape === "plane" && /* @__PURE__ */ a(pa, {
-				plane: sa(e, t, n, i),
+			e.shape === "plane" && /* @__PURE__ */ a(ma, {
+				plane: ca(e, t, n, i),
 				size: n,
 				ratio: i,
 				names: o,
 				logs: s,
 				degrees: f
 			}),
-			e.shape === "space" && /* @__PURE__ */ a(_a, {
+			e.shape === "space" && /* @__PURE__ */ a(va, {
 				cloud: e,
 				names: o,
 				pixel: y,
@@ -3819,7 +3828,7 @@ function ia({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 					children: e
 				}, e))]
 			}),
-			h && ei("coast", $i(e, t, i)) && li(h, t, n, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ a("g", {
+			h && ti("coast", ea(e, t, i)) && ui(h, t, n, i, v, S, C).map(({ name: e, x: t, y: n, isLeft: r }, i) => /* @__PURE__ */ a("g", {
 				class: "city",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("circle", { r: "2" }), /* @__PURE__ */ a("text", {
@@ -3833,9 +3842,9 @@ function ia({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 				class: "mark",
 				transform: `translate(${t} ${n})`,
 				children: [/* @__PURE__ */ a("rect", {
-					x: -aa(e),
+					x: -oa(e),
 					y: "-10",
-					width: 2 * aa(e),
+					width: 2 * oa(e),
 					height: "20",
 					rx: "10",
 					fill: e.colour
@@ -3858,18 +3867,18 @@ function ia({ cloud: e, camera: t, size: n, ratio: i, names: o, logs: s, marks: 
 		]
 	});
 }
-function aa(e) {
+function oa(e) {
 	return Math.max(10, 3.6 * e.text.length + 6);
 }
-function oa(e, t, n, r) {
+function sa(e, t, n, r) {
 	let i = [];
 	for (let a of e) {
 		let [e, o, s] = a.at;
-		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > aa(t) + aa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
+		if (!(e < 12 || o < 12 || e > t - 12 || o > n - 12 || r && s < 0) && (i.every(({ mark: t, at: n }) => Math.abs(n[0] - e) > oa(t) + oa(a.mark) + 2 || Math.abs(n[1] - o) > 22) && i.push(a), i.length >= 60)) break;
 	}
 	return i;
 }
-function sa({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
+function ca({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 	return {
 		toX: (o) => e[0] + (o * a - i.width / 2 - r[0]) / n[0] * t[0],
 		toY: (o) => e[1] - (o * a - i.height / 2 - r[1]) / n[1] * t[1],
@@ -3877,7 +3886,7 @@ function sa({ middle: e, half: t }, { scale: n, shift: r }, i, a) {
 		fromY: (o) => (i.height / 2 + r[1] - (o - e[1]) / t[1] * n[1]) / a
 	};
 }
-function ca(e, t, n) {
+function la(e, t, n) {
 	let r = O(e, t, n), i = r.length > 1 ? r[1] - r[0] : 1;
 	return i > 10 ? [
 		15,
@@ -3886,30 +3895,30 @@ function ca(e, t, n) {
 		90
 	].find((r) => (t - e) / r <= n) ?? 90 : i;
 }
-function la(e, t, n) {
-	let r = ca(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
-	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, da((i + t) * r, "N", "S")]);
+function ua(e, t, n) {
+	let r = la(e, t, n), i = Math.ceil(Math.max(e, -90) / r);
+	return Array.from({ length: Math.max(0, Math.floor(Math.min(t, 90) / r) - i + 1) }, (e, t) => [(i + t) * r, fa((i + t) * r, "N", "S")]);
 }
-function ua(e, t, n, r) {
-	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = ca(e, t, n);
+function da(e, t, n, r) {
+	let i = r.reduce((e, [t, n, r]) => e + n - t - r, 0), a = [], o = la(e, t, n);
 	for (let n = Math.ceil(e / o) * o; n <= t + i; n += o) {
 		let i = 0, o = !1;
 		for (let [e, t, a] of r) n >= t ? i += t - e - a : n > e && (o = !0);
 		let s = n - i;
-		!o && s >= e && s <= t && a.push([s, da((n + 540) % 360 - 180, "E", "W")]);
+		!o && s >= e && s <= t && a.push([s, fa((n + 540) % 360 - 180, "E", "W")]);
 	}
 	return a;
 }
-function da(e, t, n) {
+function fa(e, t, n) {
 	let r = `${Number(Math.abs(e).toFixed(4))}°`;
 	return e === 0 || Math.abs(e) === 180 ? r : `${r} ${e > 0 ? t : n}`;
 }
-function fa(e, t, n) {
+function pa(e, t, n) {
 	let r = (e) => 10 ** Math.min(300, Math.max(-300, e));
 	return ee(r(e), r(t), n).map((e) => [Math.log10(e), y(e, 6)]);
 }
-function pa({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
-	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? ua(c(0), c(f), m[0], s.breaks) : o[0] ? fa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? la(l(p), l(0), m[1]) : o[1] ? fa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
+function ma({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s }) {
+	let { toX: c, toY: l, fromX: u, fromY: d } = e, [f, p] = [n.width / r, n.height / r], m = [Math.max(2, Math.floor(f / 110)), Math.max(2, Math.floor(p / 80))], h = s ? da(c(0), c(f), m[0], s.breaks) : o[0] ? pa(c(0), c(f), m[0]) : O(c(0), c(f), m[0]).map((e) => [e, y(e, 6)]), g = s ? ua(l(p), l(0), m[1]) : o[1] ? pa(l(p), l(0), m[1]) : O(l(p), l(0), m[1]).map((e) => [e, y(e, 6)]), _ = 0, v = (s?.breaks ?? []).map(([e, t, n]) => {
 		let [r, i] = [u(e - _), u(e - _ + n)];
 		return _ += t - e - n, {
 			left: r,
@@ -3975,31 +3984,31 @@ function pa({ plane: e, size: n, ratio: r, names: i, logs: o = [], degrees: s })
 		]
 	})] });
 }
-function ma({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
+function ha({ mean: e, covariance: [t, n, r] }, i, { fromX: a, fromY: o }) {
 	let s = Math.sqrt(Math.max(0, t)), c = s > 0 ? n / s : 0, l = Math.sqrt(Math.max(0, r - c * c));
 	return `M${Array.from({ length: 73 }, (t, n) => {
 		let [r, u] = [Math.cos(n * Math.PI / 36), Math.sin(n * Math.PI / 36)];
 		return `${a(e[0] + i * s * r).toFixed(1)} ${o(e[1] + i * (c * r + l * u)).toFixed(1)}`;
 	}).join("L")}Z`;
 }
-function ha({ outlines: e, plane: t, theme: n }) {
+function ga({ outlines: e, plane: t, theme: n }) {
 	return /* @__PURE__ */ a("g", {
 		class: "outlines",
 		children: e.map((e) => /* @__PURE__ */ a("g", {
-			stroke: $n(e.group, n),
-			fill: $n(e.group, n),
+			stroke: er(e.group, n),
+			fill: er(e.group, n),
 			children: [/* @__PURE__ */ a("path", {
-				d: ma(e, 1, t),
+				d: ha(e, 1, t),
 				"fill-opacity": ".07"
 			}), /* @__PURE__ */ a("path", {
-				d: ma(e, 2, t),
+				d: ha(e, 2, t),
 				"fill-opacity": "0",
 				"stroke-dasharray": "5 4"
 			})]
 		}, e.group))
 	});
 }
-function ga({ ground: e, plane: { fromX: t, fromY: n } }) {
+function _a({ ground: e, plane: { fromX: t, fromY: n } }) {
 	let { columns: r, rows: i, low: o, high: s, shade: c } = e, l = (e) => t(o[0] + (s[0] - o[0]) * e / r), u = (e) => n(o[1] + (s[1] - o[1]) * e / i);
 	return /* @__PURE__ */ a("g", {
 		class: "ground",
@@ -4015,8 +4024,8 @@ function ga({ ground: e, plane: { fromX: t, fromY: n } }) {
 		})
 	});
 }
-function _a({ cloud: e, names: t, pixel: n, width: r, height: i }) {
-	let [o, ...s] = jr(e), [c, l] = n(...o);
+function va({ cloud: e, names: t, pixel: n, width: r, height: i }) {
+	let [o, ...s] = Mr(e), [c, l] = n(...o);
 	return /* @__PURE__ */ a("g", {
 		class: "axis",
 		children: s.map((e, o) => {
@@ -4035,7 +4044,7 @@ function _a({ cloud: e, names: t, pixel: n, width: r, height: i }) {
 		})
 	});
 }
-function va(e, t, n) {
+function ya(e, t, n) {
 	let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
 		30,
 		15,
@@ -4052,18 +4061,18 @@ function va(e, t, n) {
 	}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
 		let t = "", r = !1;
 		for (let [i, a] of e) {
-			let [e, o, s] = n(...Nr(i, a));
+			let [e, o, s] = n(...Pr(i, a));
 			s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
 		}
 		return t;
 	}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = [], y = (e, t, r) => {
-		let [i, a, o] = n(...Nr(e, t)), s = [
+		let [i, a, o] = n(...Pr(e, t)), s = [
 			i + 3,
 			a - 15,
 			i + 3 + 7 * r.length,
 			a
 		];
-		o > 0 && !v.some((e) => ni(s, e.box, 2, 0)) && v.push({
+		o > 0 && !v.some((e) => ri(s, e.box, 2, 0)) && v.push({
 			text: r,
 			box: s
 		});
@@ -4078,14 +4087,14 @@ function va(e, t, n) {
 		labels: v
 	};
 }
-var ya = 2e4;
-function ba(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
-	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = ne(d, l, u + 30, Qn[i]), p = E("g", {});
-	if (n.count <= ya) {
-		let e = Zi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
+var ba = 2e4;
+function xa(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s) {
+	let c = Math.min(2, devicePixelRatio || 1), [l, u] = [s.width / c, s.height / c], d = e.querySelector(".over"), f = ne(d, l, u + 30, $n[i]), p = E("g", {});
+	if (n.count <= ba) {
+		let e = Qi(a * c) / c / 2, t = /* @__PURE__ */ new Map();
 		for (let e = 0; e < n.count; e++) {
 			if (!(r[e] >>> 24)) continue;
-			let [i, a, l] = Rr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
+			let [i, a, l] = zr(o, s, n.positions[3 * e], n.positions[3 * e + 1], n.positions[3 * e + 2]);
 			!(i >= 0 && a >= 0 && i <= s.width && a <= s.height) || n.shape === "sphere" && l < 0 || t.set(r[e], `${t.get(r[e]) ?? ""}M${(i / c).toFixed(2)} ${(a / c).toFixed(2)}h0`);
 		}
 		for (let [n, r] of [...t].sort(([e], [t]) => (e >>> 24) - (t >>> 24))) {
@@ -4115,7 +4124,7 @@ function ba(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 			width: String(l),
 			height: String(u)
 		});
-		e.append(ne(h, l, u, Qn[i]).querySelector(".shores")), p.before(e);
+		e.append(ne(h, l, u, $n[i]).querySelector(".shores")), p.before(e);
 	}
 	let g = E("text", {
 		x: "10",
@@ -4127,7 +4136,7 @@ function ba(e, { caption: t, cloud: n, paint: r, theme: i, pointWidth: a }, o, s
 	return g.textContent = t, f.append(g), f;
 }
 // src/state/compare.ts
-function xa(e, t) {
+function Sa(e, t) {
 	let [n, r, i] = [
 		0,
 		0,
@@ -4146,11 +4155,11 @@ function xa(e, t) {
 		squares: i
 	};
 }
-function Sa(e, t, n) {
+function Ca(e, t, n) {
 	let r = [];
 	for (let i of e.columns) {
 		if (i.kind === "text") continue;
-		let [e, a] = [xa(i.values, t), xa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
+		let [e, a] = [Sa(i.values, t), Sa(i.values, n)], o = Math.sqrt((e.squares + a.squares) / Math.max(1, e.n + a.n - 2));
 		r.push({
 			name: i.name,
 			a: e.mean,
@@ -4161,7 +4170,7 @@ function Sa(e, t, n) {
 	let i = ({ effect: e }) => Number.isNaN(e) ? -1 : Math.abs(e);
 	return r.sort((e, t) => i(t) - i(e));
 }
-function Ca(e, t, n) {
+function wa(e, t, n) {
 	let r = e.groups.map(({ name: e }) => ({
 		name: e,
 		a: 0,
@@ -4171,13 +4180,13 @@ function Ca(e, t, n) {
 		r[e] && (r[e].a += t[i], r[e].b += n[i]);
 	}), r.filter((e) => e.a + e.b > 0);
 }
-function wa(e) {
+function Ta(e) {
 	return e.reduce((e, t) => e + t, 0);
 }
 // src/views/compare.tsx
-var Ta = 60;
-function Ea({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
-	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [wa(r.rows), wa(l)];
+var Ea = 60;
+function Da({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o, close: s }) {
+	let c = !i || i === r.rows, l = c ? r.rows.map((e) => 1 - e) : i, u = c ? "all other rows" : o, d = c ? 0 : r.rows.reduce((e, t, n) => e + (t & l[n]), 0), f = (e, t) => t ? `${y(100 * e / t, 3)} %` : "–", [p, m] = [Ta(r.rows), Ta(l)];
 	return /* @__PURE__ */ a("section", {
 		class: "card chosen",
 		"aria-labelledby": `compare${e}`,
@@ -4220,7 +4229,7 @@ function Ea({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"mean of B",
 					"difference in standard deviations"
 				],
-				rows: Sa(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
+				rows: Ca(t, r.rows, l).map(({ name: e, a: t, b: n, effect: r }) => [
 					e,
 					t,
 					n,
@@ -4236,7 +4245,7 @@ function Ea({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 					"rows of B",
 					"share of B"
 				],
-				rows: Ca(n, r.rows, l).slice(0, Ta).map((e) => [
+				rows: wa(n, r.rows, l).slice(0, Ea).map((e) => [
 					e.name,
 					e.a,
 					f(e.a, p),
@@ -4248,7 +4257,7 @@ function Ea({ suffix: e, columns: t, grouping: n, kept: r, chosen: i, recipe: o,
 	});
 }
 // src/views/icon.tsx
-var Da = {
+var Oa = {
 	shown: "M2 12s4-7 10-7 10 7 10 7-4 7-10 7S2 12 2 12Zm10 3a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
 	hidden: "M3 3l18 18M10.6 5.1A9.7 9.7 0 0 1 12 5c6 0 10 7 10 7a17 17 0 0 1-3 3.7M6.6 6.6A17 17 0 0 0 2 12s4 7 10 7a9.6 9.6 0 0 0 4-.9M9.9 9.9a3 3 0 0 0 4.2 4.2",
 	only: "M12 3v4m0 10v4M3 12h4m10 0h4M12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6Z",
@@ -4262,38 +4271,38 @@ var Da = {
 	close: "M6 6l12 12M18 6 6 18",
 	up: "M12 19V5m-6 6 6-6 6 6"
 };
-function Oa({ name: e }) {
+function ka({ name: e }) {
 	return /* @__PURE__ */ a("svg", {
 		class: "icon",
 		viewBox: "0 0 24 24",
 		width: "18",
 		height: "18",
 		"aria-hidden": "true",
-		children: /* @__PURE__ */ a("path", { d: Da[e] })
+		children: /* @__PURE__ */ a("path", { d: Oa[e] })
 	});
 }
 // src/views/scene.tsx
-var ka = 40, Aa = 16, ja = 6, Ma = 200, Na = "sure:";
-function Pa(e, t = e[0]?.key) {
-	return e.find((e) => e.key === (t?.startsWith(Na) ? t.slice(5) : t));
+var Aa = 40, ja = 16, Ma = 6, Na = 200, Pa = "sure:";
+function Fa(e, t = e[0]?.key) {
+	return e.find((e) => e.key === (t?.startsWith(Pa) ? t.slice(5) : t));
 }
-function Fa(e, t) {
+function Ia(e, t) {
 	return e.find((e) => e.kind !== "text" && t.test(e.name));
 }
-function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
-	let d = _i.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = Fa(x, /^(lon|lng|long|longitude)$/i), T = Fa(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
+function La({ source: n, settings: i, settle: c, choice: l, asked: u }) {
+	let d = vi.value, { name: p, columns: h, sources: _, layouts: v, suffix: b = "" } = n, x = h.columns.filter((e) => e.kind !== "text"), S = Ia(x, /^(lon|lng|long|longitude)$/i), T = Ia(x, /^(lat|latitude)$/i), E = x.filter((e) => e.name !== n.id && e.name !== n.weights), ee = E.length >= 2 ? E : x, te = (e, t) => x.find((t) => t.name === e) ?? t, O = v.map((e) => [e.key, e.title]);
 	S && T && O.push(["sphere", "sphere"]), ee.length >= 2 && O.push(["flat", "columns"]);
 	let ne = O.find(([e]) => e === i.view)?.[0] ?? O[0]?.[0] ?? "flat", k = v.find((e) => e.key === ne), A = ne === "sphere", j = k?.x ?? te(i.x, S ?? ee[0]), M = k?.y ?? te(i.y, T ?? ee[1] ?? ee[0]), N = k ? k.z : i.z ? x.find((e) => e.name === i.z) : void 0, P = i.colour ?? _[0]?.key ?? n.colour ?? "", F = k ? k.isEqual : j === S && M === T || n.isEqual, re = i.edge !== "no" && !k?.degrees, I = [
 		j,
 		M,
 		...N ? [N] : []
-	], ie = r(() => I.map((e) => !k && !A && !F && Er(e.values)), [
+	], ie = r(() => I.map((e) => !k && !A && !F && Dr(e.values)), [
 		j,
 		M,
 		N,
 		A,
 		F
-	]), L = i.log === "no" ? I.map(() => !1) : ie, ae = i.log !== "no" && ie.includes(!0), R = r(() => A ? Mr(S.values, T.values) : kr(I.map((e, t) => L[t] ? Or(e) : e), {
+	]), L = i.log === "no" ? I.map(() => !1) : ie, ae = i.log !== "no" && ie.includes(!0), R = r(() => A ? Nr(S.values, T.values) : Ar(I.map((e, t) => L[t] ? kr(e) : e), {
 		isEqual: F,
 		stretch: k?.stretch,
 		isEdged: re
@@ -4307,28 +4316,28 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		ae
 	]), oe = k ? k.degrees : !A && j === S && M === T && !N ? { breaks: [] } : void 0, se = A || oe !== void 0;
 	e(() => {
-		se && n.coast && hi(n.coast);
+		se && n.coast && gi(n.coast);
 	}, [se]);
 	let z = r(() => {
-		if (!se || !pi.value) return null;
+		if (!se || !mi.value) return null;
 		if (A) return {
-			shores: qr(pi.value),
-			towns: Yr(pi.value)
+			shores: Jr(mi.value),
+			towns: Xr(mi.value)
 		};
-		let [e, t] = [j, M].map((e) => br(e.values)), n = oe.breaks;
+		let [e, t] = [j, M].map((e) => xr(e.values)), n = oe.breaks;
 		if (!e || !t) return null;
 		let r = n.reduce((e, [t, n, r]) => e + n - t - r, e[1]);
-		if (!Wr([e[0], r], t)) return null;
+		if (!Gr([e[0], r], t)) return null;
 		let i = e[0] >= -180 && r <= 180 ? -180 : (e[0] + r) / 2 - 180;
 		return {
-			shores: Zr(pi.value, R, i, n),
-			towns: Xr(pi.value, R, i, n)
+			shores: Qr(mi.value, R, i, n),
+			towns: Zr(mi.value, R, i, n)
 		};
 	}, [
-		pi.value,
+		mi.value,
 		R,
 		se
-	]), B = o(null), V = o(null), H = P.startsWith(Na), U = Pa(_, P);
+	]), B = o(null), V = o(null), H = P.startsWith(Pa), U = Fa(_, P);
 	e(() => {
 		let e = new AbortController();
 		return V.value = null, (async () => {
@@ -4338,7 +4347,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 					e.signal.aborted || (B.value = t);
 				} else {
 					let e = P.startsWith("column:") ? h.columns.find((e) => e.name === P.slice(7)) : void 0;
-					B.value = e ? mr(e) : null;
+					B.value = e ? hr(e) : null;
 				}
 			} catch (t) {
 				e.signal.aborted || ([V.value, B.value] = [t, null]);
@@ -4346,7 +4355,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		})(), () => e.abort();
 	}, [U?.key ?? P, U?.version]);
 	let W = o(null), G = o([]), K = o(/* @__PURE__ */ new Set()), q = o(-1), ce = o("move"), le = o(0), ue = C(null), J = o(/* @__PURE__ */ new Map()), de = o(null), fe = U?.ready ?? (B.value?.groupOf.length === h.rows ? B.value : null), Y = r(() => {
-		let e = fe && H ? fr(fe) : fe;
+		let e = fe && H ? pr(fe) : fe;
 		return e && J.value.size ? {
 			...e,
 			groups: e.groups.map((e) => ({
@@ -4362,13 +4371,13 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 	e(() => {
 		K.value = /* @__PURE__ */ new Set(), J.value = /* @__PURE__ */ new Map();
 	}, [fe?.title]);
-	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = r(() => za(R, h.rows, Y, W.value, K.value, d), [
+	let pe = (e) => Y !== null && K.value.size > 0 && K.value.has(Y.groupOf[e]), me = r(() => Ba(R, h.rows, Y, W.value, K.value, d), [
 		R,
 		Y,
 		W.value,
 		K.value,
 		d
-	]), he = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = r(() => Ba(R, Y, K.value, d), [
+	]), he = r(() => W.value ? W.value.reduce((e, t) => e + t, 0) : 0, [W.value]), ge = r(() => Va(R, Y, K.value, d), [
 		R,
 		Y,
 		K.value,
@@ -4396,7 +4405,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		W.value = e.includes(1) ? e : null, G.value = [...G.value, "inverted"];
 	}, xe = function* (e) {
 		for (let t = 0; t < h.rows; t++) Y.groupOf[t] === e && (yield t);
-	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(pr(Y, e), t, `probability below ${e}`), we = () => {
+	}, Se = (e, t) => ve(xe(e), t, `${U ? "cluster " : `${Y.title} `}${Y.groups[e].name}`), Ce = (e, t) => ve(mr(Y, e), t, `probability below ${e}`), we = () => {
 		if (!W.value || !Y) return;
 		let e = new Set(K.value);
 		W.value.forEach((t, n) => t && e.add(Y.groupOf[n])), e.size < Y.groups.length && (K.value = e);
@@ -4433,7 +4442,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 				children: [
 					/* @__PURE__ */ a("div", {
 						class: "tools choices",
-						children: [l, /* @__PURE__ */ a(Ra, {
+						children: [l, /* @__PURE__ */ a(za, {
 							columns: h,
 							numbers: x,
 							x: j.name,
@@ -4451,7 +4460,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 						inert: n.sampled !== void 0,
 						children: [/* @__PURE__ */ a("div", {
 							class: "stage",
-							children: /* @__PURE__ */ a(Xi, {
+							children: /* @__PURE__ */ a(Zi, {
 								cloud: R,
 								paint: me,
 								theme: d,
@@ -4475,14 +4484,14 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 								picked: _e,
 								forced: i.renderer,
 								handle: ue,
-								onSelect: (e, t, n) => ve(La(e, (e) => R.rowOf[e]), t, n),
+								onSelect: (e, t, n) => ve(Ra(e, (e) => R.rowOf[e]), t, n),
 								onPick: (e) => q.value = e < 0 ? -1 : R.rowOf[e],
 								hint: (e) => {
 									let t = R.rowOf[e], n = Y?.groups.length ? Ne(t) : "";
 									return {
 										title: n && n !== "no cluster" && n !== "no value" ? `${U ? "Cluster " : ""}${n} · ${Me(t)}` : Me(t),
 										text: `${Y?.isSure ? `probability ${y(Y.probability[t], 3)} · ` : ""}${Ae(t)}`,
-										colour: gr(Y, t, d)
+										colour: _r(Y, t, d)
 									};
 								}
 							})
@@ -4513,28 +4522,28 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 									title: n,
 									"aria-label": n,
 									onClick: () => ce.value = e,
-									children: /* @__PURE__ */ a(Oa, { name: t })
+									children: /* @__PURE__ */ a(ka, { name: t })
 								}, e)),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom in (+)",
 									"aria-label": "Zoom in",
 									onClick: () => ue.current?.zoom(1.5),
-									children: /* @__PURE__ */ a(Oa, { name: "plus" })
+									children: /* @__PURE__ */ a(ka, { name: "plus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Zoom out (-)",
 									"aria-label": "Zoom out",
 									onClick: () => ue.current?.zoom(1 / 1.5),
-									children: /* @__PURE__ */ a(Oa, { name: "minus" })
+									children: /* @__PURE__ */ a(ka, { name: "minus" })
 								}),
 								/* @__PURE__ */ a("button", {
 									type: "button",
 									title: "Fit all (F)",
 									"aria-label": "Fit all",
 									onClick: () => ue.current?.fit(),
-									children: /* @__PURE__ */ a(Oa, { name: "fit" })
+									children: /* @__PURE__ */ a(ka, { name: "fit" })
 								})
 							]
 						})]
@@ -4604,7 +4613,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 				class: "side",
 				style: { gridRow: Oe ? "span 2" : void 0 },
 				children: !n.sampled && /* @__PURE__ */ a(t, { children: [
-					q.value >= 0 && /* @__PURE__ */ a(Ya, {
+					q.value >= 0 && /* @__PURE__ */ a(Xa, {
 						suffix: b,
 						columns: h,
 						row: q.value,
@@ -4613,13 +4622,13 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 						probability: Y?.probability?.[q.value] ?? null,
 						close: () => q.value = -1
 					}),
-					Y?.isSure && /* @__PURE__ */ a(qa, {
+					Y?.isSure && /* @__PURE__ */ a(Ja, {
 						suffix: b,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y && Y.groups.length > 0 && /* @__PURE__ */ a(Ua, {
+					Y && Y.groups.length > 0 && /* @__PURE__ */ a(Wa, {
 						suffix: b,
 						grouping: Y,
 						rows: h.rows,
@@ -4630,20 +4639,20 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 						rename: (e, t) => J.value = new Map(J.value).set(e, t),
 						choose: Se
 					}),
-					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(qa, {
+					Y && U?.hasProbability && Y.probability && !Y.isSure && /* @__PURE__ */ a(Ja, {
 						suffix: b,
 						grouping: Y,
 						theme: d,
 						choose: Ce
 					}),
-					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ga, {
+					Y?.outliers && Y.outliers.length > 0 && /* @__PURE__ */ a(Ka, {
 						suffix: b,
 						outliers: Y.outliers,
 						titleOf: Me,
 						pick: (e) => q.value = e,
 						choose: () => ve(Y.outliers.map(({ row: e }) => e), "replace", "out of the ordinary")
 					}),
-					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ja, {
+					Y?.scale && !Y.isSure && /* @__PURE__ */ a(Ya, {
 						title: Y.title,
 						...Y.scale,
 						theme: d
@@ -4664,7 +4673,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 					})
 				] })
 			}),
-			Oe && /* @__PURE__ */ a(Mi, {
+			Oe && /* @__PURE__ */ a(Ni, {
 				suffix: b,
 				columns: De,
 				grouping: Y,
@@ -4672,10 +4681,10 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 				theme: d,
 				column: i.box,
 				settle: (e) => c({ box: e }),
-				nameOf: (e) => Va(Y.groups[e], U !== void 0),
+				nameOf: (e) => Ha(Y.groups[e], U !== void 0),
 				choose: Se
 			}),
-			de.value && /* @__PURE__ */ a(Ea, {
+			de.value && /* @__PURE__ */ a(Da, {
 				suffix: b,
 				columns: h,
 				grouping: Y,
@@ -4684,7 +4693,7 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 				recipe: G.value.join(", "),
 				close: () => de.value = null
 			}),
-			W.value && /* @__PURE__ */ a(Xa, {
+			W.value && /* @__PURE__ */ a(Za, {
 				keep: () => de.value = {
 					rows: W.value,
 					recipe: G.value.join(", ")
@@ -4704,10 +4713,10 @@ function Ia({ source: n, settings: i, settle: c, choice: l, asked: u }) {
 		]
 	});
 }
-function* La(e, t) {
+function* Ra(e, t) {
 	for (let n of e) yield t(n);
 }
-function Ra({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
+function za({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sources: l, colourKey: u, settle: d }) {
 	let f = (e, t, r) => /* @__PURE__ */ a("label", { children: [e, /* @__PURE__ */ a("select", {
 		value: r,
 		onChange: (e) => d({ [t]: e.currentTarget.value }),
@@ -4732,7 +4741,7 @@ function Ra({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 					value: e.key,
 					children: e.title
 				}), e.hasProbability && /* @__PURE__ */ a("option", {
-					value: Na + e.key,
+					value: Pa + e.key,
 					children: ["how sure: ", e.title.replace("clusters of ", "")]
 				})] }, e.key)),
 				e.columns.map((e) => /* @__PURE__ */ a("option", {
@@ -4756,11 +4765,11 @@ function Ra({ columns: e, numbers: n, x: r, y: i, z: o, view: s, views: c, sourc
 		] })
 	] });
 }
-function za(e, t, n, r, i, a) {
-	let o = new Uint32Array(e.count), s = n?.groups.map((e) => ui(hr(e, a), 255)) ?? [], c = ui(gr(n && !n.scale ? {
+function Ba(e, t, n, r, i, a) {
+	let o = new Uint32Array(e.count), s = n?.groups.map((e) => di(gr(e, a), 255)) ?? [], c = di(_r(n && !n.scale ? {
 		...n,
 		groups: []
-	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => ui(tr(t / 255, a), 255)), u = ui(tr(NaN, a), 255), d = ui(Zn[a], 254);
+	} : null, 0, a), 255), l = Array.from({ length: 256 }, (e, t) => di(nr(t / 255, a), 255)), u = di(nr(NaN, a), 255), d = di(Qn[a], 254);
 	for (let a = 0; a < e.count; a++) {
 		let f = e.rowOf[a];
 		if (f >= t) continue;
@@ -4775,7 +4784,7 @@ function za(e, t, n, r, i, a) {
 	}
 	return o;
 }
-function Ba(e, t, n, r) {
+function Va(e, t, n, r) {
 	if (!t || t.groups.length < 2) return [];
 	let i = t.groups.map(() => [
 		0,
@@ -4794,23 +4803,23 @@ function Ba(e, t, n, r) {
 	})).filter(({ group: e, at: t, sum: r }) => e.number >= 0 && r[3] > 0 && !n.has(t)).sort((e, t) => t.sum[3] - e.sum[3]).map(({ group: t, sum: [n, i, a, o] }) => {
 		let s = e.shape === "sphere" ? Math.hypot(n, i, a) || 1 : o;
 		return {
-			text: t.name.length <= Aa ? t.name : `${t.name.slice(0, 15)}…`,
-			colour: t.place === void 0 ? hr(t, r) : "var(--soft)",
+			text: t.name.length <= ja ? t.name : `${t.name.slice(0, 15)}…`,
+			colour: t.place === void 0 ? gr(t, r) : "var(--soft)",
 			x: n / s,
 			y: i / s,
 			z: a / s
 		};
 	});
 }
-function Va({ number: e, name: t }, n) {
+function Ha({ number: e, name: t }, n) {
 	return e < 0 || !n || t !== String(e) ? t : `Cluster ${t}`;
 }
-function Ha({ probability: e, partners: t }) {
-	let n = t?.split("+") ?? [], r = n.length > ja ? `${n.slice(0, ja).join("+")} and ${g(n.length - ja)} more` : t;
+function Ua({ probability: e, partners: t }) {
+	let n = t?.split("+") ?? [], r = n.length > Ma ? `${n.slice(0, Ma).join("+")} and ${g(n.length - Ma)} more` : t;
 	return [...e === void 0 ? [] : [`sure ${e.toFixed(2)}`], ...r ? [`merges with ${r}`] : []].join(", ");
 }
-function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
-	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, ka), v = (e) => {
+function Wa({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, hide: c, rename: l, choose: u }) {
+	let d = o(!1), f = o(null), p = o(""), m = t.groups.map((e, t) => t), h = m.filter((e) => t.groups[e].name.toLowerCase().includes(p.value.trim().toLowerCase())), _ = d.value ? h : h.slice(0, Aa), v = (e) => {
 		let t = new Set(i);
 		t.delete(e) || t.add(e), c(t);
 	}, b = (e) => !i.has(e) && i.size === m.length - 1;
@@ -4836,7 +4845,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 					children: "Show all"
 				})]
 			}),
-			t.groups.length > ka && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
+			t.groups.length > Aa && /* @__PURE__ */ a("label", { children: [/* @__PURE__ */ a("span", {
 				class: "unseen",
 				children: ["Search ", s ? "clusters" : t.title]
 			}), /* @__PURE__ */ a("input", {
@@ -4848,7 +4857,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 			/* @__PURE__ */ a("ul", {
 				class: "groups",
 				children: _.map((e) => {
-					let o = t.groups[e], d = Va(o, s), p = Ha(o);
+					let o = t.groups[e], d = Ha(o, s), p = Ua(o);
 					return f.value === o.number ? /* @__PURE__ */ a("li", { children: /* @__PURE__ */ a("form", {
 						class: "inline",
 						onSubmit: (e) => {
@@ -4877,7 +4886,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								children: [
 									/* @__PURE__ */ a("i", {
 										class: "swatch",
-										style: { background: hr(o, r) }
+										style: { background: gr(o, r) }
 									}),
 									/* @__PURE__ */ a("span", {
 										class: "text",
@@ -4904,7 +4913,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Rename ${d}`,
 								"aria-label": `Rename ${d}`,
 								onClick: () => f.value = o.number,
-								children: /* @__PURE__ */ a(Oa, { name: "pen" })
+								children: /* @__PURE__ */ a(ka, { name: "pen" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4913,7 +4922,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Show only ${d}`,
 								"aria-label": `Show only ${d}`,
 								onClick: () => c(b(e) ? /* @__PURE__ */ new Set() : new Set(m.filter((t) => t !== e))),
-								children: /* @__PURE__ */ a(Oa, { name: "only" })
+								children: /* @__PURE__ */ a(ka, { name: "only" })
 							}),
 							/* @__PURE__ */ a("button", {
 								type: "button",
@@ -4922,7 +4931,7 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 								title: `Hide ${d}`,
 								"aria-label": `Hide ${d}`,
 								onClick: () => v(e),
-								children: /* @__PURE__ */ a(Oa, { name: i.has(e) ? "hidden" : "shown" })
+								children: /* @__PURE__ */ a(ka, { name: i.has(e) ? "hidden" : "shown" })
 							})
 						]
 					}, o.number);
@@ -4936,8 +4945,8 @@ function Ua({ suffix: e, grouping: t, rows: n, theme: r, hidden: i, isOfJob: s, 
 		]
 	});
 }
-var Wa = 12;
-function Ga({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
+var Ga = 12;
+function Ka({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `far${e}`,
@@ -4962,7 +4971,7 @@ function Ga({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 			}),
 			/* @__PURE__ */ a("ul", {
 				class: "plainlist",
-				children: t.slice(0, Wa).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
+				children: t.slice(0, Ga).map(({ row: e, cluster: t, about: i }) => /* @__PURE__ */ a("li", { children: [
 					/* @__PURE__ */ a("button", {
 						type: "button",
 						class: "link",
@@ -4981,11 +4990,11 @@ function Ga({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 					})
 				] }, e))
 			}),
-			t.length > Wa && /* @__PURE__ */ a("p", {
+			t.length > Ga && /* @__PURE__ */ a("p", {
 				class: "note",
 				children: [
 					"The farthest ",
-					Wa,
+					Ga,
 					" of ",
 					g(t.length),
 					"."
@@ -4994,11 +5003,11 @@ function Ga({ suffix: e, outliers: t, titleOf: n, pick: r, choose: i }) {
 		]
 	});
 }
-var Ka = .8;
-function qa({ suffix: e, grouping: n, theme: i, choose: s }) {
-	let c = o(Ka), l = r(() => {
+var qa = .8;
+function Ja({ suffix: e, grouping: n, theme: i, choose: s }) {
+	let c = o(qa), l = r(() => {
 		let e = 0;
-		for (let t of pr(n, c.value)) e++;
+		for (let t of mr(n, c.value)) e++;
 		return e;
 	}, [n, c.value]), u = n.scale?.gaps ?? 0;
 	return /* @__PURE__ */ a("section", {
@@ -5013,7 +5022,7 @@ function qa({ suffix: e, grouping: n, theme: i, choose: s }) {
 				/* @__PURE__ */ a("div", {
 					class: "ramp",
 					"aria-hidden": "true",
-					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: tr(1 - t / 23, i) } }, t))
+					children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(1 - t / 23, i) } }, t))
 				}),
 				/* @__PURE__ */ a("p", {
 					class: "ends",
@@ -5065,7 +5074,7 @@ function qa({ suffix: e, grouping: n, theme: i, choose: s }) {
 		]
 	});
 }
-function Ja({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
+function Ya({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-label": `Scale of ${e}`,
@@ -5074,7 +5083,7 @@ function Ja({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 			/* @__PURE__ */ a("div", {
 				class: "ramp",
 				"aria-hidden": "true",
-				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: tr(t / 23, o) } }, t))
+				children: Array.from({ length: 24 }, (e, t) => /* @__PURE__ */ a("i", { style: { background: nr(t / 23, o) } }, t))
 			}),
 			/* @__PURE__ */ a("p", {
 				class: "ends",
@@ -5098,7 +5107,7 @@ function Ja({ title: e, low: t, high: n, isLog: r, gaps: i, theme: o }) {
 		]
 	});
 }
-function Ya({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
+function Xa({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: o, close: s }) {
 	return /* @__PURE__ */ a("section", {
 		class: "card",
 		"aria-labelledby": `picked${e}`,
@@ -5114,7 +5123,7 @@ function Ya({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 					class: "bare",
 					"aria-label": "Close",
 					onClick: s,
-					children: /* @__PURE__ */ a(Oa, { name: "close" })
+					children: /* @__PURE__ */ a(ka, { name: "close" })
 				})]
 			}),
 			i && /* @__PURE__ */ a("p", {
@@ -5128,10 +5137,10 @@ function Ya({ suffix: e, columns: t, row: n, title: r, cluster: i, probability: 
 		]
 	});
 }
-function Xa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
+function Za({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, recipe: l, grouping: u, clear: d, invert: p, pick: _, picked: y }) {
 	let { name: b, suffix: S = "" } = t, C = o(null), w = o(null), T = o(!1), E = r(() => {
 		let e = [];
-		for (let t = 0; t < s.length && e.length < Ma; t++) s[t] && e.push(t);
+		for (let t = 0; t < s.length && e.length < Na; t++) s[t] && e.push(t);
 		return e;
 	}, [s]), D = u !== null && u.groups.some(({ name: e, number: t }) => t >= 0 && e !== String(t)), ee = u ? [
 		"cluster",
@@ -5237,13 +5246,13 @@ function Xa({ keep: e, source: t, titleOf: n, columns: i, chosen: s, total: c, r
 	});
 }
 // src/views/explore.tsx
-async function Za() {
+async function Qa() {
 	let e = await fetch("./coast.json");
 	if (!e.ok) throw Error(`coast.json: ${e.status}`);
 	return e.text();
 }
-var Qa = 6e8, $a = 6e4;
-function eo() {
+var $a = 6e8, eo = 6e4;
+function to() {
 	let e = d(), t = e ? u(e).value : null;
 	if (!e) return /* @__PURE__ */ a("p", {
 		class: "empty",
@@ -5268,7 +5277,7 @@ function eo() {
 			}, e))
 		]
 	})] });
-	return i ? /* @__PURE__ */ a(to, {
+	return i ? /* @__PURE__ */ a(ro, {
 		path: e,
 		name: r,
 		dataset: i,
@@ -5284,66 +5293,72 @@ function eo() {
 		})]
 	});
 }
-function to({ path: n, name: r, dataset: i, choice: s }) {
-	let l = o(null), u = o(0), d = o(null);
+function no({ done: e, rows: n }) {
+	return /* @__PURE__ */ a(t, { children: [
+		/* @__PURE__ */ a("progress", {
+			max: n,
+			value: e.value,
+			"aria-label": "Rows read"
+		}),
+		" ",
+		g(e.value),
+		" of ",
+		g(n),
+		" rows"
+	] });
+}
+function ro({ path: t, name: n, dataset: r, choice: i }) {
+	let s = o(null), l = o(0), u = o(null);
 	e(() => {
 		let e = new AbortController();
-		if (i.bytes > Qa) {
-			d.value = `${r} has ${y(i.bytes / 1e6, 3)} MB of values; the page takes ${Qa / 1e6} MB. Bring in fewer columns, or fewer rows.`;
+		if (r.bytes > $a) {
+			u.value = `${n} has ${y(r.bytes / 1e6, 3)} MB of values; the page takes ${$a / 1e6} MB. Bring in fewer columns, or fewer rows.`;
 			return;
 		}
-		let t = async (t) => {
-			let a = Pa(no(n, r, i, t), c.peek().settings.colour), [o, s] = await Promise.all([Kn(n, r, (e) => u.value = e, e.signal, { every: t }), a?.load(e.signal).catch(() => null)]);
-			e.signal.aborted || (l.value = {
+		let i = async (i) => {
+			let a = Fa(io(t, n, r, i), c.peek().settings.colour), [o, u] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
+			e.signal.aborted || (s.value = {
 				columns: o,
-				every: t,
-				labels: a && s ? {
+				every: i,
+				labels: a && u ? {
 					source: a,
-					colouring: s
+					colouring: u
 				} : null
 			});
 		};
 		return (async () => {
-			i.rows > 2 * $a && await t(Math.ceil(i.rows / $a)), await t(1);
+			r.rows > 2 * eo && await i(Math.ceil(r.rows / eo)), await i(1);
 		})().catch((t) => {
-			e.signal.aborted || (d.value = t);
+			e.signal.aborted || (u.value = t);
 		}), () => e.abort();
 	}, []);
-	let p = /* @__PURE__ */ a(t, { children: [
-		/* @__PURE__ */ a("progress", {
-			max: i.rows,
-			value: u.value,
-			"aria-label": "Rows read"
-		}),
-		" ",
-		g(u.value),
-		" of ",
-		g(i.rows),
-		" rows"
-	] });
-	return !l.value || d.value ? /* @__PURE__ */ a("section", {
+	let d = /* @__PURE__ */ a(no, {
+		done: l,
+		rows: r.rows
+	});
+	return !s.value || u.value ? /* @__PURE__ */ a("section", {
 		class: "card",
 		children: [
 			/* @__PURE__ */ a("div", {
 				class: "tools",
-				children: s
+				children: i
 			}),
-			/* @__PURE__ */ a(f, { error: d.value }),
-			!d.value && /* @__PURE__ */ a("p", {
+			/* @__PURE__ */ a(f, { error: u.value }),
+			!u.value && /* @__PURE__ */ a("p", {
 				class: "empty",
-				children: p
+				children: d
 			})
 		]
-	}) : /* @__PURE__ */ a(ro, {
-		path: n,
-		name: r,
-		dataset: i,
-		read: l.value,
-		choice: s,
-		progress: p
+	}) : /* @__PURE__ */ a(ao, {
+		path: t,
+		name: n,
+		dataset: r,
+		read: s.value,
+		choice: i,
+		progress: d
 	});
 }
-function no(e, t, n, r) {
+function io(e, t, n, r) {
 	let { datasets: a } = u(e).value, o = [];
 	for (let s of i()) for (let [i, c] of Object.entries(u(s.path).value?.jobs ?? {})) {
 		let { labels: l, centers: u, outliers: d } = c.outputs, f = l && a[l];
@@ -5358,8 +5373,8 @@ function no(e, t, n, r) {
 				i(l, o),
 				i(u),
 				r > 1 ? null : i(d)
-			]), _ = ar(m, s);
-			return h && sr(_, h), g && lr(_, g, cr(g, p && !c.options.id && !n.id ? null : await i(l, ["id", "distance"]))), _;
+			]), _ = or(m, s);
+			return h && cr(_, h), g && ur(_, g, lr(g, p && !c.options.id && !n.id ? null : await i(l, ["id", "distance"]))), _;
 		}, g = f.columns.some((e) => e.name === "probability");
 		o.push({
 			key: `job:${s.path}|${i}`,
@@ -5371,7 +5386,7 @@ function no(e, t, n, r) {
 	}
 	return o.reverse();
 }
-function ro({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
+function ao({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 	let { columns: u, every: d, labels: f } = i, m = async (t, n, r) => {
 		let i = u.columns.filter((e) => e.kind === "text"), a = u.columns.some((e) => e.kind === "number" && e.values.some((e, t) => r[t] && e !== e)), o = {
 			...a ? { gaps: a } : {},
@@ -5389,9 +5404,9 @@ function ro({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 			data: t
 		}),
 		isEqual: /\/(positions|places)$/.test(t),
-		coast: Za,
+		coast: Qa,
 		save: m
-	}), [u]), g = no(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
+	}), [u]), g = io(e, t, n, d).map((e) => e.key === f?.source.key && e.version === f.source.version ? {
 		...e,
 		ready: f.colouring
 	} : e), v = {
@@ -5399,11 +5414,11 @@ function ro({ path: e, name: t, dataset: n, read: i, choice: o, progress: s }) {
 		sources: g,
 		sampled: d > 1 ? s : void 0
 	};
-	return /* @__PURE__ */ a(Ia, {
+	return /* @__PURE__ */ a(La, {
 		source: v,
 		settings: c.value.settings,
 		settle: l,
 		choice: o
 	});
 }
-export { eo as default };
+export { to as default };

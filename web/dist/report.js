@@ -921,29 +921,31 @@
 	// src/state/clusters.ts
 	var gt = 2e3, _t = "no cluster", vt = "no value";
 	function yt(e, t, n, { names: r, about: i, means: a, partners: o } = {}) {
-		let s = t.length, c = new Int32Array(s), l = /* @__PURE__ */ new Map();
-		for (let e = 0; e < s; e++) {
-			let n = t[e] >= 0 ? t[e] : -1;
-			l.set(n, (l.get(n) ?? 0) + 1);
-		}
-		let u = [...l.keys()].filter((e) => e >= 0).sort((e, t) => e - t), d = new Map(u.map((e, t) => [e, t])), f = u.map((e) => ({
-			name: r?.[e] ?? String(e),
-			number: e,
-			rows: l.get(e),
-			about: i?.[e],
-			probability: a?.[e],
-			partners: o?.[e]
-		}));
-		l.has(-1) && (d.set(-1, f.length), f.push({
-			name: r ? vt : _t,
-			number: -1,
-			rows: l.get(-1)
-		}));
-		for (let e = 0; e < s; e++) c[e] = d.get(t[e] >= 0 ? t[e] : -1);
+		let s = t.length, c = new Int32Array(s), l = -1;
+		for (let e = 0; e < s; e++) t[e] > l && (l = t[e]);
+		let u = new Int32Array(l + 2);
+		for (let e = 0; e < s; e++) u[t[e] >= 0 ? t[e] : l + 1]++;
+		let d = [];
+		u.forEach((e, t) => {
+			if (e === 0) return;
+			u[t] = d.length;
+			let n = t <= l ? t : -1;
+			d.push({
+				name: n < 0 ? r ? vt : _t : r?.[n] ?? String(n),
+				number: n,
+				rows: e,
+				...n < 0 ? {} : {
+					about: i?.[n],
+					probability: a?.[n],
+					partners: o?.[n]
+				}
+			});
+		});
+		for (let e = 0; e < s; e++) c[e] = u[t[e] >= 0 ? t[e] : l + 1];
 		return {
 			title: e,
 			groupOf: c,
-			groups: f,
+			groups: d,
 			scale: null,
 			probability: n
 		};

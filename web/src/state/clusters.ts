@@ -100,21 +100,22 @@ export function withOutliers(colouring: Colouring, outliers: Columns, rows: numb
 export function clustersOf(title: string, labels: Float64Array, probability: Float64Array | null, { names, about, means, partners }: Known = {}): Colouring {
   const rows = labels.length;
   const groupOf = new Int32Array(rows);
-  const counts = new Map<number, number>();
-  for (let row = 0; row < rows; row++) {
-    const number = labels[row] >= 0 ? labels[row] : -1;
-    counts.set(number, (counts.get(number) ?? 0) + 1);
-  }
-  const numbers = [...counts.keys()].filter((number) => number >= 0).sort((a, b) => a - b);
-  const place = new Map(numbers.map((number, at) => [number, at]));
-  const groups: Group[] = numbers.map((number) => ({
-    name: names?.[number] ?? String(number), number, rows: counts.get(number)!, about: about?.[number], probability: means?.[number], partners: partners?.[number],
-  }));
-  if (counts.has(-1)) {
-    place.set(-1, groups.length);
-    groups.push({ name: names ? NO_VALUE : NO_CLUSTER, number: -1, rows: counts.get(-1)! });
-  }
-  for (let row = 0; row < rows; row++) groupOf[row] = place.get(labels[row] >= 0 ? labels[row] : -1)!;
+  let most = -1;
+  for (let row = 0; row < rows; row++) if (labels[row] > most) most = labels[row];
+  // By their number: at first how many rows each has, then its place; the last one is that of rows without any.
+  const table = new Int32Array(most + 2);
+  for (let row = 0; row < rows; row++) table[labels[row] >= 0 ? labels[row] : most + 1]++;
+  const groups: Group[] = [];
+  table.forEach((found, at) => {
+    if (found === 0) return;
+    table[at] = groups.length;
+    const number = at <= most ? at : -1;
+    groups.push({
+      name: number < 0 ? (names ? NO_VALUE : NO_CLUSTER) : (names?.[number] ?? String(number)), number, rows: found,
+      ...(number < 0 ? {} : { about: about?.[number], probability: means?.[number], partners: partners?.[number] }),
+    });
+  });
+  for (let row = 0; row < rows; row++) groupOf[row] = table[labels[row] >= 0 ? labels[row] : most + 1];
   return { title, groupOf, groups, scale: null, probability };
 }
 

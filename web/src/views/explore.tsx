@@ -1,6 +1,6 @@
 // Explore: the points of a data set on the node, with the clusters of its jobs.
 
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { readColumns, type Columns } from '../api/columns.ts';
 import { byLabels, describe, rowsOf, withOutliers, type Colouring } from '../state/clusters.ts';
@@ -63,6 +63,11 @@ interface Read {
   labels: { source: LabelSource; colouring: Colouring } | null;
 }
 
+/// A component of its own, so that nothing else is drawn anew with each piece.
+function Reading({ done, rows }: { done: Signal<number>; rows: number }) {
+  return <><progress max={rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(rows)} rows</>;
+}
+
 function Loaded({ path, name, dataset, choice }: { path: string; name: string; dataset: Dataset; choice: preact.JSX.Element }) {
   const read = useSignal<Read | null>(null);
   const done = useSignal(0);
@@ -90,7 +95,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
     });
     return () => stop.abort();
   }, []);
-  const progress = <><progress max={dataset.rows} value={done.value} aria-label="Rows read" /> {count(done.value)} of {count(dataset.rows)} rows</>;
+  const progress = <Reading done={done} rows={dataset.rows} />;
   if (!read.value || error.value) {
     return (
       <section class="card">
