@@ -3154,8 +3154,8 @@
 			n - 10,
 			t + hi(e),
 			n + 10
-		]), S = g && Oi(t, n, _);
-		return S && x.push(...S.labels.map(({ box: e }) => e)), m >= ai && x.push([
+		]), S = g && Oi(t, n, m, _, x);
+		return m >= ai && x.push([
 			m - fi[0],
 			0,
 			m,
@@ -3414,8 +3414,8 @@
 			})
 		});
 	}
-	function Oi(e, t, n) {
-		let r = (t) => 180 / Math.PI * (t / e.scale[0]), i = r(Math.min(t.width, t.height)), a = [
+	function Oi(e, t, n, r, i) {
+		let a = (t) => 180 / Math.PI * (t / e.scale[0]), o = a(Math.min(t.width, t.height)), s = [
 			30,
 			15,
 			10,
@@ -3425,36 +3425,36 @@
 			.5,
 			.2,
 			.1
-		].find((e) => i / e >= 3) ?? .1, o = e.turn, s = {
-			longitude: Math.atan2(o[6], o[8]) * 180 / Math.PI,
-			latitude: Math.asin(Math.max(-1, Math.min(1, o[7]))) * 180 / Math.PI
-		}, c = Math.min(90, .75 * r(Math.max(t.width, t.height))), l = (e) => {
-			let t = "", r = !1;
+		].find((e) => o / e >= 3) ?? .1, c = e.turn, l = {
+			longitude: Math.atan2(c[6], c[8]) * 180 / Math.PI,
+			latitude: Math.asin(Math.max(-1, Math.min(1, c[7]))) * 180 / Math.PI
+		}, u = Math.min(90, .75 * a(Math.max(t.width, t.height))), d = (e) => {
+			let t = "", n = !1;
 			for (let [i, a] of e) {
-				let [e, o, s] = n(...Hn(i, a));
-				s < 0 ? r = !1 : (t += `${r ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, r = !0);
+				let [e, o, s] = r(...Hn(i, a));
+				s < 0 ? n = !1 : (t += `${n ? "L" : "M"}${e.toFixed(1)} ${o.toFixed(1)}`, n = !0);
 			}
 			return t;
-		}, u = Math.max(a / 4, .05), d = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), f = Math.min(180, c / Math.max(.2, Math.cos(Math.abs(s.latitude) * Math.PI / 180))), p = Math.max(-90, s.latitude - c), m = Math.min(90, s.latitude + c), h = d(Math.ceil((s.longitude - f) / a) * a, s.longitude + f, a), g = d(Math.ceil(p / a) * a, m, a), _ = (e) => String(Number(e.toFixed(2))), v = [], y = (e, t, r) => {
-			let [i, a, o] = n(...Hn(e, t)), s = [
-				i + 3,
-				a - 15,
-				i + 3 + 7 * r.length,
-				a
+		}, f = Math.max(s / 4, .05), p = (e, t, n) => Array.from({ length: Math.min(800, Math.floor((t - e) / n) + 1) }, (t, r) => e + r * n), m = Math.min(180, u / Math.max(.2, Math.cos(Math.abs(l.latitude) * Math.PI / 180))), h = Math.max(-90, l.latitude - u), g = Math.min(90, l.latitude + u), _ = p(Math.ceil((l.longitude - m) / s) * s, l.longitude + m, s), v = p(Math.ceil(h / s) * s, g, s), y = (e) => String(Number(e.toFixed(2))), b = [], x = (e, t, a) => {
+			let [o, s, c] = r(...Hn(e, t)), l = [
+				o + 3,
+				s - 15,
+				o + 3 + 7 * a.length,
+				s
 			];
-			o > 0 && !v.some((e) => dr(s, e.box, 2, 0)) && v.push({
-				text: r,
-				box: s
-			});
-		}, b = Math.min(90 - a, Math.max(a - 90, Math.round(s.latitude / a) * a)), x = Math.round(s.longitude / a) * a;
-		for (let e of h) {
+			c > 0 && l[0] >= 0 && l[2] <= n && !i.some((e) => dr(l, e, 2, 0)) && (b.push({
+				text: a,
+				box: l
+			}), i.push(l));
+		}, S = Math.min(90 - s, Math.max(s - 90, Math.round(l.latitude / s) * s)), C = Math.round(l.longitude / s) * s;
+		for (let e of _) {
 			let t = (e + 540) % 360 - 180;
-			y(e, b, `${_(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
+			x(e, S, `${y(Math.abs(t))}°${t < 0 ? "W" : t > 0 ? "E" : ""}`);
 		}
-		for (let e of g) e !== b && y(x, e, `${_(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`);
+		for (let e of v) e !== S && x(C, e, `${y(Math.abs(e))}°${e < 0 ? "S" : e > 0 ? "N" : ""}`);
 		return {
-			paths: [...h.map((e) => l(d(p, m, u).map((t) => [e, t]))), ...g.map((e) => l(d(s.longitude - f, s.longitude + f, u).map((t) => [t, e])))],
-			labels: v
+			paths: [..._.map((e) => d(p(h, g, f).map((t) => [e, t]))), ...v.map((e) => d(p(l.longitude - m, l.longitude + m, f).map((t) => [t, e])))],
+			labels: b
 		};
 	}
 	var ki = 2e4;

@@ -400,8 +400,7 @@ function Over({ cloud, camera, size, ratio, names, logs, marks, picked, drawing,
   const shown = useMemo(() => apart(marks.map((mark) => ({ mark, at: pixel(mark.x, mark.y, mark.z) })), width, height, isSphere), [marks, camera, size]);
   const room: Box = isSphere ? [EDGE, EDGE, width - EDGE, height - EDGE] : [NUMBERS[0], 24, width - EDGE, height - NUMBERS[1]];
   const taken = shown.map(({ mark, at: [x, y] }) => [x - halfWidth(mark), y - 10, x + halfWidth(mark), y + 10] as Box);
-  const grid = isSphere && graticuleOf(camera, size, pixel);
-  if (grid) taken.push(...grid.labels.map(({ box }) => box));
+  const grid = isSphere && graticuleOf(camera, size, width, pixel, taken);
   if (width >= PHONE) taken.push([width - TOOLS[0], 0, width, TOOLS[1]]);
   return (
     <svg class="over" width={width} height={height} aria-hidden="true">
@@ -619,8 +618,8 @@ function Edges({ cloud, names, pixel, width, height }: { cloud: Cloud; names: st
   );
 }
 
-/// Meridians and parallels, as many as fit what is seen, and their degrees where these do not overlap.
-function graticuleOf(camera: Camera, size: Size, pixel: (x: number, y: number, z: number) => readonly [number, number, number]): { paths: string[]; labels: { text: string; box: Box }[] } {
+/// Meridians and parallels, as many as fit what is seen, and their degrees where these overlap with nothing that is `taken`.
+function graticuleOf(camera: Camera, size: Size, width: number, pixel: (x: number, y: number, z: number) => readonly [number, number, number], taken: Box[]): { paths: string[]; labels: { text: string; box: Box }[] } {
   const seen = (pixels: number) => (180 / Math.PI) * (pixels / camera.scale[0]);
   const degrees = seen(Math.min(size.width, size.height));
   const every = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1].find((one) => degrees / one >= 3) ?? 0.1;
@@ -652,7 +651,10 @@ function graticuleOf(camera: Camera, size: Size, pixel: (x: number, y: number, z
   const label = (longitude: number, latitude: number, text: string) => {
     const [x, y, depth] = pixel(...onSphere(longitude, latitude));
     const box: Box = [x + 3, y - 15, x + 3 + 7 * text.length, y];
-    if (depth > 0 && !labels.some((other) => meets(box, other.box, 2, 0))) labels.push({ text, box });
+    if (depth > 0 && box[0] >= 0 && box[2] <= width && !taken.some((other) => meets(box, other, 2, 0))) {
+      labels.push({ text, box });
+      taken.push(box);
+    }
   };
   // At a pole all meridians meet.
   const nearLatitude = Math.min(90 - every, Math.max(every - 90, Math.round(middle.latitude / every) * every));
