@@ -5316,6 +5316,7 @@ function ro({ path: t, name: n, dataset: r, choice: i }) {
 			return;
 		}
 		let i = async (i) => {
+			l.value = 0;
 			let a = Fa(io(t, n, r, i), c.peek().settings.colour), [o, u] = await Promise.all([Kn(t, n, (e) => l.value = e, e.signal, { every: i }), a?.load(e.signal).catch(() => null)]);
 			e.signal.aborted || (s.value = {
 				columns: o,

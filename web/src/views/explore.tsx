@@ -79,6 +79,7 @@ function Loaded({ path, name, dataset, choice }: { path: string; name: string; d
       return;
     }
     const load = async (every: number) => {
+      done.value = 0;
       const source = keyOfLabels(labelSources(path, name, dataset, every), route.peek().settings.colour);
       // Labels that cannot be read are the scene's to tell.
       const [columns, colouring] = await Promise.all([

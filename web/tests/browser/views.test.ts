@@ -551,6 +551,7 @@ test('of many rows a sample is shown with its colours, and then all of them', as
   await page.getByText('A sample.').waitFor();
   expect(await page.locator('.framed').getAttribute('inert')).not.toBeNull();
   expect(await page.locator('.groups').count()).toBe(0);
+  expect(await page.getByRole('progressbar', { name: 'Rows read' }).getAttribute('value')).toBe('0');
   await expect.poll(() => page.locator('.over .mark').count()).toBe(3);
   expect(await axe(page)).toEqual([]);
   release();
