@@ -167,7 +167,8 @@ fn some_columns_and_every_so_many_th_row_are_read() {
         let datasets = host.start("/datasets", DatasetService::in_memory).await.unwrap();
         let names = (0..150_000).map(|row| format!("r{row}")).collect();
         let table = Table::builder().texts("name", names).counts("n", (0..150_000).collect());
-        let table = table.numbers("x", vec![0.5; 150_000]).singles("s", (0..150_000u32).map(|row| row as f32).collect());
+        let table =
+            table.numbers("x", vec![0.5; 150_000]).singles("s", (0..150_000u32).map(|row| row as f32).collect());
         let table = table.id(Some("name".into())).build().unwrap();
         datasets.call(Put { name: "long".into(), table: Handle(table), replace: false }).await.unwrap();
         let read = |columns: &[&str], format, from, to, every| {
@@ -181,7 +182,10 @@ fn some_columns_and_every_so_many_th_row_are_read() {
         assert_eq!((piece.to, piece.csv.unwrap().lines().count()), (131_072, 65_537));
         let piece = datasets.call(read(&["n", "x"], RowFormat::Csv, piece.to, None, 2)).await.unwrap();
         let text = piece.csv.unwrap();
-        assert_eq!((piece.to, text.lines().next(), text.lines().last()), (150_000, Some("131072,0.5"), Some("149998,0.5")));
+        assert_eq!(
+            (piece.to, text.lines().next(), text.lines().last()),
+            (150_000, Some("131072,0.5"), Some("149998,0.5"))
+        );
         // A role goes with its column.
         let piece = datasets.call(read(&["name"], RowFormat::Arrow, 0, Some(1), 1)).await.unwrap();
         assert_eq!(piece.arrow.unwrap().as_slice().windows(7).filter(|found| found == b"lehr.id").count(), 1);
